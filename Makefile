@@ -2,13 +2,16 @@
 PREFIX  ?= /usr/local
 SECONDS ?= 60
 MINUTES ?= 60
+VERSION  = $(shell sed -n "s/.*version: '\([0-9.]*\)', license.*/\1/p" meson.build)
 
-# Folders configured again when a meson.build comes or goes; changes inside known ones Ninja sees by itself.
+# A folder is configured again when a meson.build comes; changes inside known ones Ninja sees by itself.
 MESON_FILES = $(wildcard meson.build meson_options.txt src/*/meson.build sim/meson.build bench/meson.build \
 	tests/meson.build tests/*/meson.build tests/*/*/meson.build)
 CONFIGURE = meson setup $(if $(wildcard $(@D)/build.ninja),--reconfigure) $(MESON_FLAGS)
-PROGRAMS  = $(patsubst src/cli/main.c,tidelake,$(patsubst sim/main.c,tidesim,$(wildcard src/cli/main.c sim/main.c)))
 SANITIZE  = -Db_lundef=false -Db_sanitize=
+PROGRAMS  = $(patsubst src/cli/main.c,tidelake,$(patsubst sim/main.c,tidesim,$(wildcard src/cli/main.c sim/main.c)))
+# Tests that touch no DuckDB, which the thread sanitizer cannot see into.
+THREADED  = $(addprefix --suite ,unit/base unit/types unit/store unit/tds unit/source unit/sim)
 
 .PHONY: all setup test demo bench interop interop-all soak sanitize fuzz lint coverage install dist clean
 
@@ -25,15 +28,16 @@ build/coverage/build.ninja: $(MESON_FILES)
 	$(CONFIGURE) -Db_coverage=true build/coverage
 build/fuzz/build.ninja: $(MESON_FILES)
 	CC=clang $(CONFIGURE) $(SANITIZE)address,undefined -Dfuzz=true build/fuzz
+build/lint/build.ninja: $(MESON_FILES)
+	CC=clang $(CONFIGURE) build/lint
 
 setup:
 	@tools/setup
+setup-%:
+	@tools/setup $*
 
 test: setup
 	@tools/run-tests
-
-clean:
-	rm -rf build
 
 # What is not written yet says so, and fails.
 script = @if [ -x $(1) ]; then exec $(1) $(2); else echo "make $@: $(1) is not written yet" >&2; exit 1; fi
@@ -47,4 +51,28 @@ interop: setup
 interop-all: setup
 	$(call script,tests/interop/run,--all)
 soak: setup
-	$(call script,tests/soak/run,--minutes $(MINUTES))
+	$(call script,tests/soak/run,$(MINUTES))
+
+sanitize: setup build/tsan/build.ninja
+	meson test -C build/tsan --print-errorlogs $(THREADED)
+fuzz: setup-fuzz build/fuzz/build.ninja
+	ninja -C build/fuzz
+	tools/fuzz $(SECONDS)
+lint: setup-lint setup-clang build/lint/build.ninja
+	tools/lint
+coverage: setup-coverage build/coverage/build.ninja
+	meson test -C build/coverage
+	gcovr --root . --filter src/ --filter sim/ --html-details build/coverage/report.html --print-summary build/coverage
+	@echo "the lines nobody walked: build/coverage/report.html"
+
+install: all
+	meson configure build -Dprefix=$(abspath $(PREFIX))
+	meson install -C build
+
+dist:
+	@mkdir -p build
+	git archive --prefix=tidelake-$(VERSION)/ HEAD | xz >build/tidelake-$(VERSION).tar.xz
+	@echo "build/tidelake-$(VERSION).tar.xz"
+
+clean:
+	rm -rf build
