@@ -1,0 +1,251 @@
+/* ast.h - T-SQL as a tree. Made by parse.c, read by the binder and the executor; immutable once made, all of it in one arena, so that a prepared statement keeps it.
+ *
+ * Names are as written, without quotes. Every node knows its line. */
+#ifndef TIDESIM_AST_H
+#define TIDESIM_AST_H
+
+#include "base/list.h"
+#include "sim/value.h"
+
+typedef struct Expr   Expr;
+typedef struct Select Select;
+typedef struct Stmt   Stmt;
+
+typedef LIST(Expr *) ExprList;
+typedef LIST(Stmt *) StmtList;
+typedef LIST(Str) NameList;
+
+/* server.database.schema.name, right-aligned; absent parts are empty. */
+typedef struct ObjectName {
+    Str database, schema, name;
+    int32_t line;
+} ObjectName;
+
+typedef enum ExprKind {
+    EXPR_LITERAL,    /* value */
+    EXPR_COLUMN,     /* name.parts */
+    EXPR_STAR,       /* * or t.*: qualifier in name */
+    EXPR_VARIABLE,   /* @name; text */
+    EXPR_GLOBAL,     /* @@name; text without @@ */
+    EXPR_UNARY,      /* op '-', '+', '~' */
+    EXPR_BINARY,     /* op + - * / % & | ^ */
+    EXPR_COMPARE,    /* compare */
+    EXPR_AND, EXPR_OR, EXPR_NOT,
+    EXPR_IS_NULL,    /* negated: IS NOT NULL */
+    EXPR_BETWEEN,    /* args[0] BETWEEN args[1] AND args[2] */
+    EXPR_IN,         /* args[0] IN (args[1..] or select) */
+    EXPR_LIKE,       /* args[0] LIKE args[1] [ESCAPE args[2]] */
+    EXPR_EXISTS,     /* select */
+    EXPR_QUANTIFIED, /* args[0] compare ANY|ALL (select) */
+    EXPR_SUBQUERY,   /* (select) as a scalar */
+    EXPR_CASE,       /* operand may be NULL; args: when, then, when, then ...; otherwise may be NULL */
+    EXPR_CAST,       /* CAST, TRY_CAST, CONVERT, TRY_CONVERT, PARSE: args[0], type, style, is_try */
+    EXPR_FUNCTION,   /* function call: object name (schema may be sys, database may stand before it), args, distinct, over, within_group */
+    EXPR_COLLATE,    /* args[0] COLLATE text */
+    EXPR_AT_TIME_ZONE, /* args[0] AT TIME ZONE args[1] */
+    EXPR_DATEPART_NAME, /* the bare word of DATEADD(day, ...): text */
+    EXPR_DEFAULT,    /* DEFAULT in VALUES, SET or EXEC */
+} ExprKind;
+
+typedef enum CompareOp { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE } CompareOp;
+
+typedef struct OrderItem {
+    Expr *expr;
+    bool  descending;
+} OrderItem;
+typedef LIST(OrderItem) OrderList;
+
+typedef struct Window { /* OVER (PARTITION BY ... ORDER BY ...) */
+    ExprList  partition_by;
+    OrderList order_by;
+    bool      has_frame; /* ROWS/RANGE ...: text of it in frame, refused by the binder until supported */
+    Str       frame;
+} Window;
+
+struct Expr {
+    ExprKind  kind;
+    int32_t   line;
+    SimValue  value;       /* LITERAL */
+    NameList  parts;       /* COLUMN: [[schema.]table.]column; STAR: qualifier parts */
+    Str       text;        /* VARIABLE with its @, GLOBAL, COLLATE, DATEPART_NAME */
+    char      op;
+    CompareOp compare;
+    bool      negated;     /* NOT IN, NOT LIKE, NOT BETWEEN, IS NOT NULL */
+    bool      is_try;      /* TRY_CAST, TRY_CONVERT */
+    bool      is_all;      /* QUANTIFIED */
+    bool      distinct;    /* COUNT(DISTINCT x) */
+    bool      is_convert;  /* CONVERT rather than CAST */
+    ExprList  args;
+    Expr     *operand;     /* CASE operand */
+    Expr     *otherwise;   /* CASE ELSE */
+    Expr     *style;       /* CONVERT's third argument */
+    SimType   type;        /* CAST */
+    ObjectName function;   /* FUNCTION */
+    Window   *over;        /* FUNCTION */
+    OrderList within_group;
+    Select   *select;      /* subqueries */
+};
+
+typedef enum SourceKind {
+    SOURCE_TABLE,     /* name, hints, alias */
+    SOURCE_FUNCTION,  /* name(args) alias: GENERATE_SERIES, STRING_SPLIT, cdc.fn_cdc_get_all_changes_x */
+    SOURCE_SELECT,    /* (select) alias(columns) */
+    SOURCE_VALUES,    /* (VALUES (...), ...) alias(columns) */
+    SOURCE_VARIABLE,  /* @table alias */
+    SOURCE_JOIN,
+} SourceKind;
+typedef enum JoinKind { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_CROSS, JOIN_CROSS_APPLY, JOIN_OUTER_APPLY } JoinKind;
+
+typedef struct Source Source;
+struct Source {
+    SourceKind kind;
+    int32_t    line;
+    ObjectName name;
+    Str        alias;
+    NameList   columns;    /* alias(c1, c2) */
+    NameList   hints;      /* upper case */
+    ExprList   args;
+    Select    *select;
+    LIST(ExprList) rows;   /* VALUES */
+    JoinKind   join;
+    Source    *left, *right;
+    Expr      *on;
+};
+
+typedef struct SelectItem {
+    Expr *expr;
+    Str   alias;           /* AS x, x = expr, or expr x */
+    Str   assign_to;       /* SELECT @v = expr; with its @ */
+} SelectItem;
+
+typedef enum SetOp { SET_UNION, SET_UNION_ALL, SET_EXCEPT, SET_INTERSECT } SetOp;
+
+typedef struct CommonTable { /* WITH name (columns) AS (select) */
+    Str      name;
+    NameList columns;
+    Select  *select;
+} CommonTable;
+
+struct Select {
+    int32_t  line;
+    LIST(CommonTable) with;
+    /* A set operation when `left` is set; then only with, order_by, offset and fetch are used besides. */
+    SetOp    set_op;
+    Select  *left, *right;
+    bool     distinct;
+    Expr    *top;          /* NULL: none */
+    bool     top_percent, top_with_ties;
+    LIST(SelectItem) items;
+    ObjectName into;       /* SELECT ... INTO name; name empty: none */
+    Source  *from;         /* NULL: none. A comma list is a CROSS join */
+    Expr    *where;
+    ExprList group_by;
+    Expr    *having;
+    OrderList order_by;
+    Expr    *offset, *fetch;
+    NameList options;      /* OPTION (...): upper case words */
+};
+
+typedef struct ColumnDef {
+    Str      name;
+    int32_t  line;
+    SimType  type;
+    bool     is_nullable, nullability_given;
+    bool     is_identity;
+    int64_t  identity_seed, identity_step;
+    Expr    *default_value;
+    Expr    *computed;     /* AS (expr) */
+    bool     is_persisted;
+    Str      collation;    /* empty: the database's */
+} ColumnDef;
+
+typedef enum ConstraintKind { CONSTRAINT_PRIMARY_KEY, CONSTRAINT_UNIQUE, CONSTRAINT_CHECK, CONSTRAINT_DEFAULT } ConstraintKind;
+typedef struct KeyColumn {
+    Str  name;
+    bool descending;
+} KeyColumn;
+typedef struct ConstraintDef {
+    ConstraintKind  kind;
+    Str             name;  /* empty: generated */
+    LIST(KeyColumn) columns;
+    bool            is_clustered, clustering_given;
+    Expr           *expr;
+    Str             for_column; /* DEFAULT ... FOR */
+} ConstraintDef;
+
+typedef struct Assignment { /* SET col = expr, @v = expr, @v = col = expr, col += expr */
+    Str   column;
+    Str   variable;
+    Expr *expr;
+} Assignment;
+
+typedef struct ExecArg {
+    Str   name;            /* @name, or empty */
+    Expr *value;
+    bool  is_output;
+} ExecArg;
+
+typedef struct VariableDef {
+    Str     name;          /* with its @ */
+    SimType type;
+    Expr   *value;
+    bool    is_table;      /* DECLARE @t TABLE (...) */
+    LIST(ColumnDef)     columns;
+    LIST(ConstraintDef) constraints;
+} VariableDef;
+
+typedef enum StmtKind {
+    STMT_SELECT, STMT_INSERT, STMT_UPDATE, STMT_DELETE, STMT_TRUNCATE,
+    STMT_CREATE_TABLE, STMT_ALTER_TABLE, STMT_DROP_TABLE, STMT_CREATE_INDEX, STMT_DROP_INDEX,
+    STMT_CREATE_SCHEMA, STMT_DROP_SCHEMA, STMT_CREATE_DATABASE, STMT_DROP_DATABASE, STMT_ALTER_DATABASE, STMT_USE,
+    STMT_DECLARE, STMT_SET_VARIABLE, STMT_SET_OPTION,
+    STMT_IF, STMT_WHILE, STMT_BLOCK, STMT_BREAK, STMT_CONTINUE, STMT_RETURN, STMT_WAITFOR, STMT_PRINT, STMT_RAISERROR, STMT_THROW, STMT_TRY,
+    STMT_EXEC, STMT_EXEC_TEXT,
+    STMT_BEGIN_TRAN, STMT_COMMIT, STMT_ROLLBACK, STMT_SAVE_TRAN,
+    STMT_CREATE_LOGIN, STMT_CREATE_USER, STMT_CREATE_ROLE, STMT_ALTER_ROLE, STMT_DROP_PRINCIPAL, STMT_GRANT,
+    STMT_KILL, STMT_CHECKPOINT, STMT_DBCC, STMT_NOTHING,
+} StmtKind;
+
+typedef enum AlterAction { ALTER_ADD_COLUMN, ALTER_DROP_COLUMN, ALTER_ALTER_COLUMN, ALTER_ADD_CONSTRAINT, ALTER_DROP_CONSTRAINT } AlterAction;
+typedef enum GrantKind { GRANT_GRANT, GRANT_DENY, GRANT_REVOKE } GrantKind;
+
+struct Stmt {
+    StmtKind   kind;
+    int32_t    line;
+    Str        source;        /* the statement's own text, for ddl_history and traces */
+    ObjectName object;        /* table, procedure, index's table, schema, database, principal */
+    Str        name;          /* index, constraint, transaction or savepoint name; login or user; option; role of ALTER ROLE in object.name, member here */
+    Select    *select;        /* SELECT; INSERT ... SELECT */
+    NameList   columns;       /* INSERT column list */
+    LIST(ExprList) rows;      /* INSERT VALUES */
+    bool       default_values;
+    Stmt      *exec;          /* INSERT ... EXEC */
+    LIST(Assignment) assignments; /* UPDATE */
+    Source    *from;          /* UPDATE/DELETE ... FROM */
+    Expr      *where;
+    Expr      *top;
+    LIST(SelectItem) output;  /* OUTPUT inserted.x, deleted.y */
+    ObjectName output_into;
+    LIST(ColumnDef)     column_defs;
+    LIST(ConstraintDef) constraints;
+    LIST(KeyColumn)     keys; /* CREATE INDEX */
+    AlterAction alter;
+    bool       is_unique, is_clustered, if_exists;
+    LIST(VariableDef) variables; /* DECLARE */
+    Str        variable;      /* SET @v; EXEC @rc = */
+    Expr      *expr;          /* IF, WHILE, SET, RETURN, PRINT, WAITFOR, EXEC_TEXT, KILL */
+    ExprList   args;          /* RAISERROR, THROW, DBCC, CREATE LOGIN (password) */
+    NameList   words;         /* SET option words, upper case; ALTER DATABASE ... SET words; permissions of GRANT; DBCC command */
+    LIST(ExecArg) exec_args;
+    Stmt      *then_branch, *else_branch; /* IF, WHILE body, TRY body and CATCH body */
+    StmtList   body;          /* BLOCK */
+    GrantKind  grant;
+    NameList   grant_columns;
+    NameList   principals;    /* GRANT ... TO */
+    Str        grant_class;   /* OBJECT, SCHEMA, DATABASE or empty */
+};
+
+/* Parses a whole batch. Nothing runs when it fails: 102, 156, 105, 113, ... with the line, or 50001 naming what is not supported. `quoted_identifier`: "x" is an identifier. */
+bool sim_parse(Str batch, bool quoted_identifier, Arena *arena, StmtList *out, SimError *error) MUST_CHECK;
+
+#endif

@@ -1,0 +1,184 @@
+/* model.h - what a server holds: databases, tables, rows, transactions, locks, the log (sqlserver.md 2.8, 2.12, 2.13).
+ *
+ * Rows are stored encoded, in an order: the clustered index, or insertion order for a heap; other indexes point to them. A row in memory is an immutable
+ * version. Scans hold the database's latch for one batch of rows at a time and never while a sink writes to a socket.
+ * READ COMMITTED without versions: a scan waits at a row with a foreign uncommitted change. Waiting goes through Sched's queues, so it works on real threads and under
+ * simulation; a waiting session can be woken by an attention, a kill or LOCK_TIMEOUT. */
+#ifndef TIDESIM_MODEL_H
+#define TIDESIM_MODEL_H
+
+#include "base/rng.h"
+#include "base/sched.h"
+#include "sim/value.h"
+#include "types/lsn.h"
+
+typedef struct SimServer   SimServer;
+typedef struct SimDatabase SimDatabase;
+typedef struct SimTable    SimTable;
+typedef struct SimIndex    SimIndex;
+typedef struct SimTxn      SimTxn;
+typedef struct SimScan     SimScan;
+typedef struct SimRow      SimRow; /* one encoded row version */
+typedef struct SimSession  SimSession;
+
+/* --- tables --- */
+typedef struct SimColumn {
+    Str         name;
+    int32_t     column_id;    /* never reused */
+    SimType     type;
+    bool        is_nullable;
+    bool        is_identity;
+    int64_t     identity_seed, identity_step;
+    bool        is_computed;
+    const void *default_value; /* const Expr *, in the table's arena; NULL: none */
+    const void *computed;      /* const Expr *; NULL: none */
+    Str         default_name;
+} SimColumn;
+
+typedef struct SimIndexColumn {
+    int32_t column_id;
+    bool    descending;
+} SimIndexColumn;
+
+struct SimIndex {
+    Str             name;
+    int32_t         index_id;    /* 1 is clustered, 0 stands for a heap */
+    bool            is_unique, is_clustered, is_primary_key, is_unique_constraint;
+    SimIndexColumn *columns;
+    size_t          column_count;
+};
+
+typedef struct SimTableInfo { /* a consistent copy of a table's description */
+    int32_t          object_id;
+    Str              schema, name;
+    const SimColumn *columns;     /* in ordinal order */
+    size_t           column_count;
+    SimIndex *const *indexes;     /* [0] is the clustered one when there is one */
+    size_t           index_count;
+    int64_t          schema_version; /* grows with every DDL on it */
+    int64_t          created_us;
+    bool             is_system;   /* cdc.* and other tables of ours */
+    bool             is_temporary;
+} SimTableInfo;
+
+const SimTableInfo *sim_table_info(const SimTable *table);
+ptrdiff_t sim_table_find_column(const SimTable *table, Str name); /* ordinal, ignoring case; -1 if none */
+int64_t   sim_table_row_count(const SimTable *table);             /* committed rows */
+
+SimDatabase *sim_server_find_database(SimServer *server, Str name);
+Str          sim_database_name(const SimDatabase *database);
+int32_t      sim_database_id(const SimDatabase *database);
+/* NULL if there is none. `schema` empty: dbo. */
+SimTable    *sim_database_find_table(SimDatabase *database, Str schema, Str name);
+SimTable    *sim_database_find_table_by_id(SimDatabase *database, int32_t object_id);
+bool         sim_database_next_table(SimDatabase *database, size_t *at, SimTable **out);
+bool         sim_database_has_schema(SimDatabase *database, Str schema);
+
+/* DDL: transactional, written to the log, recorded for capture (2.16). */
+typedef struct SimTableSpec {
+    Str               schema, name;
+    const SimColumn  *columns;
+    size_t            column_count;
+    const SimIndex   *indexes;
+    size_t            index_count;
+    bool              is_system, is_temporary;
+} SimTableSpec;
+bool sim_create_table(SimTxn *txn, const SimTableSpec *spec, SimTable **out, SimError *error) MUST_CHECK;
+bool sim_drop_table(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
+bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec, SimError *error) MUST_CHECK;
+/* `ddl_text` is what ddl_history shows. */
+bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const SimValue *fill, Str ddl_text, SimError *error) MUST_CHECK;
+bool sim_drop_column(SimTxn *txn, SimTable *table, Str column, Str ddl_text, SimError *error) MUST_CHECK;
+bool sim_alter_column(SimTxn *txn, SimTable *table, Str column, const SimType *type, bool is_nullable, Str ddl_text, SimError *error) MUST_CHECK;
+bool sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
+bool sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
+bool sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
+
+/* --- transactions --- */
+typedef enum SimIsolation { SIM_READ_UNCOMMITTED, SIM_READ_COMMITTED, SIM_REPEATABLE_READ, SIM_SERIALIZABLE, SIM_SNAPSHOT } SimIsolation;
+
+/* What a wait needs to know of its session; owned by the session. */
+typedef struct SimWaiter {
+    int32_t session_id;
+    int64_t lock_timeout_ms; /* -1: for ever */
+    int     deadlock_priority; /* -10 to 10 */
+    Queue  *wake;            /* capacity 1: pushed by whoever ends the wait */
+    volatile bool attention; /* set before `wake` is pushed: stop now */
+    volatile bool killed;
+} SimWaiter;
+
+SimTxn *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
+/* Commit writes the commit record; its LSN is the transaction's start_lsn in change tables. `lsn_out` may be NULL. Both free the transaction. */
+bool    sim_txn_commit(SimTxn *txn, Lsn *lsn_out, SimError *error) MUST_CHECK;
+void    sim_txn_rollback(SimTxn *txn);
+/* Statement atomicity and SAVE TRAN: undo back to a mark. */
+uint64_t sim_txn_mark(const SimTxn *txn);
+void     sim_txn_undo_to(SimTxn *txn, uint64_t mark);
+
+/* A statement that changes rows tells the model how many rows it changes at once, because key updates are logged differently (2.14). */
+typedef struct SimChange {
+    const SimRow   *row;    /* row to update or delete, from a scan with for_update; NULL for inserts */
+    const SimValue *values; /* new row in ordinal order, already converted; NULL for deletes */
+} SimChange;
+bool sim_insert(SimTxn *txn, SimTable *table, const SimValue *values, SimError *error) MUST_CHECK; /* 2627, 2601, 515 */
+bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count, SimError *error) MUST_CHECK;
+bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count, SimError *error) MUST_CHECK;
+bool sim_truncate(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK; /* 4711 when captured */
+int64_t sim_next_identity(SimTable *table);
+void    sim_note_identity(SimTable *table, int64_t value); /* IDENTITY_INSERT */
+uint64_t sim_next_rowversion(SimDatabase *database);
+
+/* --- scans --- */
+/* A range of an index: equalities on a prefix of its columns, then one bound pair on the next. In index order or backwards. */
+typedef struct SimBound {
+    bool     is_set, is_inclusive;
+    SimValue value;
+} SimBound;
+typedef struct SimRange {
+    const SimIndex *index;     /* NULL: the clustered order or the heap */
+    const SimValue *equal;     /* values of the index columns' exact types */
+    size_t          equal_count;
+    SimBound        low, high; /* on the column after the prefix; low may be a NULL value when exclusive (skip NULLs) */
+    bool            backwards;
+} SimRange;
+/* What the statement sees: the isolation of `txn`, a hint (NOLOCK and friends) already folded in by the caller. */
+typedef struct SimScanOptions {
+    SimIsolation isolation;
+    bool         for_update;   /* rows are about to be changed: takes update locks */
+    bool         read_past;
+    int64_t      limit_hint;   /* the caller wants about that many rows; 0: unknown. Batches stay small then */
+} SimScanOptions;
+bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range, const SimScanOptions *options, SimScan **out, SimError *error) MUST_CHECK;
+/* The next rows, at most a batch (some hundreds); *count_out 0 at the end. They stay valid until the next call or the close. */
+bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out, SimError *error) MUST_CHECK;
+void sim_scan_close(SimScan *scan);
+bool sim_scan_was_seek(const SimScan *scan);
+int64_t sim_scan_rows_examined(const SimScan *scan);
+
+/* Decodes one column of a row; bytes point into the row. */
+void sim_row_value(const SimTable *table, const SimRow *row, size_t ordinal, SimValue *out);
+/* The column's bytes in TDS row format (with its length prefix), for sinks that copy rather than decode. */
+Bytes sim_row_wire(const SimTable *table, const SimRow *row, size_t ordinal);
+
+/* --- principals and permissions (2.15) --- */
+typedef enum SimPermission { SIM_PERM_SELECT = 1, SIM_PERM_INSERT = 2, SIM_PERM_UPDATE = 4, SIM_PERM_DELETE = 8, SIM_PERM_EXECUTE = 16, SIM_PERM_CONTROL = 32,
+    SIM_PERM_VIEW_SERVER_STATE = 64, SIM_PERM_VIEW_DATABASE_STATE = 128 } SimPermission;
+typedef struct SimLogin {
+    Str  name;
+    bool is_sysadmin;
+} SimLogin;
+bool sim_create_login(SimServer *server, Str name, Str password, bool is_sysadmin, SimError *error) MUST_CHECK;
+bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out);
+bool sim_create_user(SimDatabase *database, Str user, Str login, SimError *error) MUST_CHECK;
+bool sim_create_role(SimDatabase *database, Str role, SimError *error) MUST_CHECK;
+bool sim_drop_principal(SimDatabase *database, Str name, SimError *error) MUST_CHECK;
+bool sim_role_add_member(SimDatabase *database, Str role, Str member, bool add, SimError *error) MUST_CHECK; /* db_owner, db_datareader, db_datawriter and own roles */
+/* Name of the user a login has in the database; false: no access (4060, 916). sysadmin is dbo. */
+bool sim_find_user(SimDatabase *database, const SimLogin *login, Arena *arena, Str *user_out);
+bool sim_is_member(SimDatabase *database, Str user, Str role);
+/* object_id 0 with schema "": the database; object_id 0 with schema: the schema. column empty: the whole object. */
+bool sim_grant(SimDatabase *database, Str principal, uint32_t permissions, int32_t object_id, Str schema, Str column, bool grant, bool deny, SimError *error) MUST_CHECK;
+/* Every column of `columns` (count 0: the whole object, or any column when `any_column`). */
+bool sim_has_permission(SimDatabase *database, Str user, SimPermission permission, const SimTable *table, const Str *columns, size_t column_count, bool any_column);
+
+#endif
