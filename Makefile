@@ -61,18 +61,18 @@ fuzz: setup-fuzz build/fuzz/build.ninja
 lint: setup-lint setup-clang build/lint/build.ninja
 	tools/lint
 coverage: setup-coverage build/coverage/build.ninja
-	meson test -C build/coverage
+	-meson test -C build/coverage
 	gcovr --root . --filter src/ --filter sim/ --html-details build/coverage/report.html --print-summary build/coverage
 	@echo "the lines nobody walked: build/coverage/report.html"
 
 install: all
 	meson configure build -Dprefix=$(abspath $(PREFIX))
-	meson install -C build
+	meson install -C build --no-rebuild
 
 dist:
 	@mkdir -p build
-	git archive --prefix=tidelake-$(VERSION)/ HEAD | xz >build/tidelake-$(VERSION).tar.xz
-	@echo "build/tidelake-$(VERSION).tar.xz"
+	git archive --format=tar.gz --prefix=tidelake-$(VERSION)/ -o build/tidelake-$(VERSION).tar.gz HEAD
+	@echo "build/tidelake-$(VERSION).tar.gz"
 
 clean:
 	rm -rf build
