@@ -42,6 +42,7 @@ struct Store {
     bool (*staging_publish)(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err);
     bool (*staging_sync)(StoreStaging *staging, Err *err);
     void (*staging_close)(StoreStaging *staging);
+    void (*staging_abandon)(StoreStaging *staging);
     void (*close)(Store *store);
 };
 
@@ -81,6 +82,8 @@ bool store_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry
 bool store_staging_sync(StoreStaging *staging, Err *err) MUST_CHECK;
 /* Removes what was not published, and the folder. Accepts NULL. */
 void store_staging_close(StoreStaging *staging);
+/* Lets go of it as the death of a process does: the lock goes, the files stay for the next run to remove. For simulated crashes. */
+void store_staging_abandon(StoreStaging *staging);
 
 /* --- implementations --- */
 /* Local disk. `root` is where relative paths start; "" for the working directory. */
@@ -89,6 +92,9 @@ Store *store_local_new(Str root);
  * sched_point when `sched` is given. Several "processes" of a simulation share one. */
 typedef struct Clock Clock;
 Store *store_memory_new(Clock *clock, Sched *sched);
+/* What a power failure leaves: staged files are gone, and so are published ones whose names no store_staging_sync made durable. Runs that still
+ * hold a staging must be over (store_staging_abandon). */
+void   store_memory_lose_power(Store *memory);
 
 /* Wraps another store (not owned) and fails or "crashes" at a chosen step. A step is one call that changes something: put_new, replace, remove,
  * staging_publish, staging_sync (reads can be counted too). */

@@ -1,0 +1,236 @@
+/* A store around another that fails or "crashes" at a chosen step, before or after the step took effect (style.md 7). */
+#include "base/arena.h"
+#include "store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+typedef struct FaultStore {
+    Store           base;
+    Store          *inner;
+    FaultPlan      *plan;
+    pthread_mutex_t lock; /* guards the plan's counts */
+} FaultStore;
+
+typedef struct FaultStaging {
+    StoreStaging  base;
+    StoreStaging *inner;
+    size_t        table_len;
+    char          table[]; /* staging_sync has no path of its own */
+} FaultStaging;
+
+typedef enum Fate { FATE_PASSES, FATE_FAILS_BEFORE, FATE_FAILS_AFTER } Fate;
+
+static bool refuse(const FaultPlan *plan, const char *when, const char *operation, Str path,
+                   Err *err)
+{
+    int error = plan->error_errno != 0 ? plan->error_errno : EIO;
+    return err_set_errno(err, ERR_STORE, error, "injected %s %s of %.*s", when, operation,
+                         STR_ARG(path));
+}
+
+static bool is_meant(const FaultPlan *plan, Str path)
+{
+    return plan->only_path_containing.len == 0 ||
+           str_find(path, plan->only_path_containing, 0) >= 0;
+}
+
+/* Counts the step and says what becomes of it. */
+static Fate take_step(FaultStore *fault, bool counts, const char *operation, Str path)
+{
+    FaultPlan *plan = fault->plan;
+    Fate       fate = FATE_PASSES;
+
+    (void)pthread_mutex_lock(&fault->lock);
+    if (plan->has_crashed) {
+        fate = FATE_FAILS_BEFORE;
+    } else if (counts && is_meant(plan, path)) {
+        uint64_t step = ++plan->step_count;
+        if (plan->on_step) plan->on_step(plan->on_step_arg, step, operation, path);
+        if (step == plan->fail_at_step)
+            fate = plan->after_effect ? FATE_FAILS_AFTER : FATE_FAILS_BEFORE;
+        if (fate == FATE_FAILS_BEFORE) plan->has_crashed = plan->crash;
+    }
+    (void)pthread_mutex_unlock(&fault->lock);
+    return fate;
+}
+
+/* The effect has landed; the answer may still be lost. */
+static bool finish_step(FaultStore *fault, Fate fate, bool ok, const char *operation, Str path,
+                        Err *err)
+{
+    if (fate != FATE_FAILS_AFTER) return ok;
+    (void)pthread_mutex_lock(&fault->lock);
+    fault->plan->has_crashed = fault->plan->crash;
+    (void)pthread_mutex_unlock(&fault->lock);
+    return ok ? refuse(fault->plan, "after", operation, path, err) : false;
+}
+
+/* `call` is evaluated when the step takes effect. */
+#define STEP(fault, counts, operation, path, err, call)                         \
+    do {                                                                        \
+        Fate fate = take_step((fault), (counts), (operation), (path));          \
+        if (fate == FATE_FAILS_BEFORE)                                          \
+            return refuse((fault)->plan, "before", (operation), (path), (err)); \
+        return finish_step((fault), fate, (call), (operation), (path), (err));  \
+    } while (0)
+
+static bool fault_read(Store *store, Str path, size_t limit_bytes, Arena *arena, Bytes *out,
+                       Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, fault->plan->count_reads, "read", path, err,
+         store_read(fault->inner, path, limit_bytes, arena, out, err));
+}
+
+static bool fault_stat(Store *store, Str path, StoreEntry *out, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, fault->plan->count_reads, "stat", path, err,
+         store_stat(fault->inner, path, out, err));
+}
+
+static bool fault_put_new(Store *store, Str path, Bytes data, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, true, "put_new", path, err, store_put_new(fault->inner, path, data, err));
+}
+
+static bool fault_replace(Store *store, Str path, Bytes data, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, true, "replace", path, err, store_replace(fault->inner, path, data, err));
+}
+
+static bool fault_list_after(Store *store, Str directory, Str after, Arena *arena, StoreList *out,
+                             Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, fault->plan->count_reads, "list_after", directory, err,
+         store_list_after(fault->inner, directory, after, arena, out, err));
+}
+
+static bool fault_remove(Store *store, Str path, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, true, "remove", path, err, store_remove(fault->inner, path, err));
+}
+
+static bool fault_fetch_local(Store *store, Str path, Arena *arena, Str *local_out, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+
+    (void)pthread_mutex_lock(&fault->lock);
+    fault->plan->fetch_count++;
+    (void)pthread_mutex_unlock(&fault->lock);
+    STEP(fault, fault->plan->count_reads, "fetch_local", path, err,
+         store_fetch_local(fault->inner, path, arena, local_out, err));
+}
+
+static bool open_inner(FaultStore *fault, Str table_path, Str purpose, Str run_id,
+                       StoreStaging **out, Err *err)
+{
+    StoreStaging *inner = NULL;
+    if (!fault->inner->staging_open(fault->inner, table_path, purpose, run_id, &inner, err))
+        return false;
+
+    FaultStaging *staging = mem_alloc(sizeof(FaultStaging) + table_path.len + 1);
+    staging->base.store   = &fault->base;
+    staging->inner        = inner;
+    staging->table_len    = table_path.len;
+    memcpy(staging->table, table_path.ptr, table_path.len);
+    *out = &staging->base;
+    return true;
+}
+
+static bool fault_staging_open(Store *store, Str table_path, Str purpose, Str run_id,
+                               StoreStaging **out, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, false, "staging_open", table_path, err,
+         open_inner(fault, table_path, purpose, run_id, out, err));
+}
+
+static bool fault_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *local_out,
+                               Err *err)
+{
+    StoreStaging *inner = ((FaultStaging *)staging)->inner;
+    STEP((FaultStore *)staging->store, false, "staging_file", name, err,
+         store_staging_file(inner, name, arena, local_out, err));
+}
+
+static bool fault_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out,
+                                  Err *err)
+{
+    StoreStaging *inner = ((FaultStaging *)staging)->inner;
+    STEP((FaultStore *)staging->store, true, "staging_publish", path, err,
+         store_staging_publish(inner, name, path, out, err));
+}
+
+static bool fault_staging_sync(StoreStaging *staging, Err *err)
+{
+    FaultStaging *outer = (FaultStaging *)staging;
+    Str           table = {outer->table, outer->table_len};
+    STEP((FaultStore *)staging->store, true, "staging_sync", table, err,
+         store_staging_sync(outer->inner, err));
+}
+
+/* A process that has died cleans nothing up: its lock goes, its files stay. */
+static void fault_staging_close(StoreStaging *staging)
+{
+    FaultStaging *outer = (FaultStaging *)staging;
+    FaultStore   *fault = (FaultStore *)staging->store;
+
+    (void)pthread_mutex_lock(&fault->lock);
+    bool is_dead = fault->plan->has_crashed;
+    (void)pthread_mutex_unlock(&fault->lock);
+    if (is_dead)
+        store_staging_abandon(outer->inner);
+    else
+        store_staging_close(outer->inner);
+    mem_free(outer);
+}
+
+static void fault_staging_abandon(StoreStaging *staging)
+{
+    store_staging_abandon(((FaultStaging *)staging)->inner);
+    mem_free(staging);
+}
+
+static void fault_close(Store *store)
+{
+    FaultStore *fault = (FaultStore *)store;
+    (void)pthread_mutex_destroy(&fault->lock);
+    mem_free(fault);
+}
+
+Store *store_fault_new(Store *inner, FaultPlan *plan)
+{
+    FaultStore *fault = mem_alloc(sizeof(FaultStore));
+
+    assert(inner);
+    assert(plan);
+    int failed = pthread_mutex_init(&fault->lock, NULL);
+    assert(failed == 0);
+    fault->inner = inner;
+    fault->plan  = plan;
+    fault->base  = (Store){
+         .read            = fault_read,
+         .stat            = fault_stat,
+         .put_new         = fault_put_new,
+         .replace         = fault_replace,
+         .list_after      = fault_list_after,
+         .remove          = fault_remove,
+         .fetch_local     = fault_fetch_local,
+         .staging_open    = fault_staging_open,
+         .staging_file    = fault_staging_file,
+         .staging_publish = fault_staging_publish,
+         .staging_sync    = fault_staging_sync,
+         .staging_close   = fault_staging_close,
+         .staging_abandon = fault_staging_abandon,
+         .close           = fault_close,
+    };
+    return &fault->base;
+}

@@ -1,0 +1,236 @@
+/* Data files before their commit, on a local disk (delta.md 2.1): a folder per run under a lock that dies with its process. */
+#define _GNU_SOURCE /* flock beside POSIX */
+#include "store/local_internal.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define STAGING_FOLDER "_tidelake_staging"
+#define OPEN_TRIES \
+    100 /* each failed try means that another process cleaned up at that very moment */
+
+typedef struct LocalStaging {
+    StoreStaging base;
+    int          folder_fd; /* holds the lock */
+    char         table[LIMIT_PATH_BYTES];
+    char         purpose[LIMIT_PATH_BYTES]; /* <table>/_tidelake_staging/<purpose> */
+    char         folder[LIMIT_PATH_BYTES];  /* <purpose>/<run id> */
+} LocalStaging;
+
+static void remove_files_in(int folder_fd)
+{
+    int            copy_fd = fcntl(folder_fd, F_DUPFD_CLOEXEC,
+                                   0); /* closedir closes it; the lock stays with folder_fd */
+    DIR           *folder  = copy_fd >= 0 ? fdopendir(copy_fd) : NULL;
+    struct dirent *found;
+
+    if (!folder) {
+        if (copy_fd >= 0) close(copy_fd);
+        return;
+    }
+    rewinddir(folder);
+    while ((found = readdir(folder)) != NULL)
+        if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0)
+            (void)unlinkat(folder_fd, found->d_name, 0);
+    closedir(folder);
+}
+
+/* Removes the folder of a run that has died, which is the one whose lock can be taken. What cannot be removed is left for the
+ * next run: it is in nobody's way. */
+static void remove_if_dead(int purpose_fd, const char *run_id)
+{
+    int folder_fd = openat(purpose_fd, run_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder_fd < 0) return;
+    if (flock(folder_fd, LOCK_EX | LOCK_NB) == 0) {
+        remove_files_in(folder_fd);
+        (void)unlinkat(purpose_fd, run_id, AT_REMOVEDIR);
+    }
+    close(folder_fd);
+}
+
+static void remove_dead_runs(const char *purpose)
+{
+    DIR           *runs = opendir(purpose);
+    struct dirent *found;
+
+    if (!runs) return;
+    while ((found = readdir(runs)) != NULL)
+        if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0)
+            remove_if_dead(dirfd(runs), found->d_name);
+    closedir(runs);
+}
+
+static bool make_folder(const char *path)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+static bool join(char *out, size_t size, const char *directory, Str name)
+{
+    int len = snprintf(out, size, "%s/%.*s", directory, STR_ARG(name));
+    return len > 0 && (size_t)len < size;
+}
+
+/* Makes the run's folder and locks it. false with errno ENOENT when another run removed a folder in between, which is a reason to
+ * try again. Nothing here needs to be durable. */
+static bool enter_folder(LocalStaging *staging)
+{
+    char        top[LIMIT_PATH_BYTES];
+    struct stat mine, named;
+
+    (void)join(top, sizeof(top), staging->table, STR(STAGING_FOLDER));
+    if (!make_folder(top) || !make_folder(staging->purpose) || !make_folder(staging->folder))
+        return false;
+    staging->folder_fd = open(staging->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (staging->folder_fd < 0) return false;
+    int locked;
+    do
+        locked = flock(staging->folder_fd, LOCK_EX);
+    while (locked != 0 && errno == EINTR);
+    if (locked == 0 && fstat(staging->folder_fd, &mine) == 0) {
+        bool is_there = stat(staging->folder, &named) == 0 && mine.st_dev == named.st_dev &&
+                        mine.st_ino == named.st_ino;
+        if (is_there) return true;
+        errno = ENOENT;
+    }
+    int error = errno;
+    close(staging->folder_fd);
+    staging->folder_fd = -1;
+    errno              = error;
+    return false;
+}
+
+static bool staging_paths(LocalStaging *staging, Str table_path, Str purpose, Str run_id, Err *err)
+{
+    LocalPath table;
+    char      top[LIMIT_PATH_BYTES];
+
+    if (!local_resolve((const LocalStore *)staging->base.store, table_path, &table, err))
+        return false;
+    memcpy(staging->table, table.text, sizeof(staging->table));
+    bool fits = join(top, sizeof(top), staging->table, STR(STAGING_FOLDER)) &&
+                join(staging->purpose, sizeof(staging->purpose), top, purpose) &&
+                join(staging->folder, sizeof(staging->folder), staging->purpose, run_id);
+    return fits || err_set_errno(err, ERR_STORE, ENAMETOOLONG, "%.200s...", table.text);
+}
+
+bool local_staging_open(Store *store, Str table_path, Str purpose, Str run_id, StoreStaging **out,
+                        Err *err)
+{
+    LocalStaging *staging = mem_alloc(sizeof(LocalStaging));
+    bool          ok      = false;
+
+    staging->base.store = store;
+    staging->folder_fd  = -1;
+    if (!staging_paths(staging, table_path, purpose, run_id, err)) goto done;
+    if (!local_make_directories(staging->table, err)) goto done;
+    remove_dead_runs(staging->purpose);
+    for (int i = 0; i < OPEN_TRIES && !ok; i++) {
+        ok = enter_folder(staging);
+        if (!ok && errno != ENOENT) break;
+    }
+    if (!ok)
+        err_set_errno(err, ERR_STORE, errno, "%s: the staging folder could not be made",
+                      staging->folder);
+done:
+    if (ok)
+        *out = &staging->base;
+    else
+        mem_free(staging);
+    return ok;
+}
+
+bool local_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *local_out, Err *err)
+{
+    LocalStaging *local = (LocalStaging *)staging;
+    char          path[LIMIT_PATH_BYTES];
+
+    if (name.len > NAME_MAX || !join(path, sizeof(path), local->folder, name))
+        return err_set_errno(err, ERR_STORE, ENAMETOOLONG, "%.200s...", local->folder);
+    *local_out = str_copy(arena, str_from_c(path));
+    return true;
+}
+
+/* fsync works on a descriptor that can only read, so libduckdb's file is made durable after it was closed. */
+static bool sync_staged(LocalStaging *staging, const char *name, StoreEntry *out, Err *err)
+{
+    struct stat status;
+    int         fd = openat(staging->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_STORE, errno,
+                             "%s/%s: could not be opened", staging->folder, name);
+    bool ok    = local_sync(fd) == 0 && fstat(fd, &status) == 0;
+    int  error = errno;
+    close(fd);
+    if (!ok)
+        return err_set_errno(err, ERR_STORE, error, "%s/%s: could not be made durable",
+                             staging->folder, name);
+    if (out) local_entry_from_stat(&status, out);
+    return true;
+}
+
+bool local_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err)
+{
+    LocalStaging *local = (LocalStaging *)staging;
+    LocalPath     where;
+    char          from[NAME_MAX + 1];
+    int           fd = -1;
+    bool          ok = false;
+
+    if (name.len >= sizeof(from))
+        return err_set_errno(err, ERR_STORE, ENAMETOOLONG, "%.*s", STR_ARG(name));
+    (void)snprintf(from, sizeof(from), "%.*s", STR_ARG(name));
+    if (!local_resolve((const LocalStore *)staging->store, path, &where, err)) return false;
+    if (!sync_staged(local, from, out, err)) return false;
+    if (!local_open_directory(where.directory, &fd, err)) return false;
+    LocalMove move = {.from_fd      = local->folder_fd,
+                      .from         = from,
+                      .to_fd        = fd,
+                      .to           = where.name,
+                      .path         = where.text,
+                      .rename_first = true};
+    ok             = local_move_new(&move, err);
+    /* the table's own folder waits for store_staging_sync, any other is done now */
+    if (ok && strcmp(where.directory, local->table) != 0)
+        ok = local_sync_directory(fd, where.directory, err);
+    close(fd);
+    return ok;
+}
+
+bool local_staging_sync(StoreStaging *staging, Err *err)
+{
+    LocalStaging *local = (LocalStaging *)staging;
+    int           fd    = -1;
+
+    if (!local_open_directory(local->table, &fd, err)) return false;
+    bool ok = local_sync_directory(fd, local->table, err);
+    close(fd);
+    return ok;
+}
+
+void local_staging_close(StoreStaging *staging)
+{
+    LocalStaging *local = (LocalStaging *)staging;
+    char          top[LIMIT_PATH_BYTES];
+
+    remove_files_in(local->folder_fd);
+    (void)rmdir(local->folder); /* empty ones go; others are in use */
+    (void)rmdir(local->purpose);
+    if (join(top, sizeof(top), local->table, STR(STAGING_FOLDER))) (void)rmdir(top);
+    local_staging_abandon(staging);
+}
+
+void local_staging_abandon(StoreStaging *staging)
+{
+    LocalStaging *local = (LocalStaging *)staging;
+    close(local->folder_fd);
+    mem_free(local);
+}

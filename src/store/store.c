@@ -1,0 +1,114 @@
+/* The calls of store.h: each goes to the implementation, after what is the same for all of them. */
+#include "store/store.h"
+
+#include "base/buf.h"
+
+#include <assert.h>
+
+bool store_read(Store *store, Str path, size_t limit_bytes, Arena *arena, Bytes *out, Err *err)
+{
+    return store->read(store, path, limit_bytes, arena, out, err);
+}
+
+bool store_stat(Store *store, Str path, StoreEntry *out, Err *err)
+{
+    return store->stat(store, path, out, err);
+}
+
+bool store_put_new(Store *store, Str path, Bytes data, Err *err)
+{
+    return store->put_new(store, path, data, err);
+}
+
+bool store_replace(Store *store, Str path, Bytes data, Err *err)
+{
+    return store->replace(store, path, data, err);
+}
+
+bool store_list_after(Store *store, Str directory, Str after, Arena *arena, StoreList *out,
+                      Err *err)
+{
+    return store->list_after(store, directory, after, arena, out, err);
+}
+
+bool store_remove(Store *store, Str path, Err *err)
+{
+    return store->remove(store, path, err);
+}
+
+bool store_fetch_local(Store *store, Str path, Arena *arena, Str *local_out, Err *err)
+{
+    return store->fetch_local(store, path, arena, local_out, err);
+}
+
+void store_close(Store *store)
+{
+    if (store) store->close(store);
+}
+
+Str store_join(Arena *arena, Str directory, Str name)
+{
+    while (name.len > 0 && name.ptr[0] == '/' && directory.len > 0)
+        name = str_slice(name, 1, name.len);
+    if (directory.len == 0) return str_copy(arena, name);
+    if (name.len == 0) return str_copy(arena, directory);
+    const char *separator = directory.ptr[directory.len - 1] == '/' ? "" : "/";
+    return str_printf(arena, "%.*s%s%.*s", STR_ARG(directory), separator, STR_ARG(name));
+}
+
+static bool is_unreserved(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+Str store_encode_component(Arena *arena, Str text)
+{
+    Buf buf = buf_new(arena, 0);
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_unreserved(text.ptr[i]))
+            buf_append_char(&buf, text.ptr[i]);
+        else
+            buf_printf(&buf, "%%%02X", (unsigned)(unsigned char)text.ptr[i]);
+    }
+    return buf_str(&buf);
+}
+
+bool store_staging_open(Store *store, Str table_path, Str purpose, Rng *rng, StoreStaging **out,
+                        Err *err)
+{
+    Arena *scratch = arena_new();
+    Str    encoded = store_encode_component(scratch, purpose);
+    Str    run_id  = rng_uuid4(rng, scratch);
+    bool   ok      = store->staging_open(store, table_path, encoded, run_id, out, err);
+
+    arena_close(scratch);
+    return ok || err_context(err, "staging for %.*s", STR_ARG(purpose));
+}
+
+bool store_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *local_out, Err *err)
+{
+    assert(name.len > 0);
+    assert(str_find_char(name, '/', 0) < 0);
+    return staging->store->staging_file(staging, name, arena, local_out, err);
+}
+
+bool store_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err)
+{
+    return staging->store->staging_publish(staging, name, path, out, err);
+}
+
+bool store_staging_sync(StoreStaging *staging, Err *err)
+{
+    return staging->store->staging_sync(staging, err);
+}
+
+void store_staging_close(StoreStaging *staging)
+{
+    if (staging) staging->store->staging_close(staging);
+}
+
+void store_staging_abandon(StoreStaging *staging)
+{
+    if (staging) staging->store->staging_abandon(staging);
+}
