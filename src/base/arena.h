@@ -8,6 +8,7 @@
 
 #include "base/macros.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct Arena Arena;
@@ -20,6 +21,8 @@ void   arena_reset(Arena *arena);
 void  *arena_alloc(Arena *arena, size_t size);                    /* zeroed, aligned for any type */
 void  *arena_alloc_array(Arena *arena, size_t count, size_t size); /* zeroed; overflow ends the process */
 void  *arena_alloc_uninit(Arena *arena, size_t size);             /* not zeroed: for large buffers */
+/* Grows the newest allocation in place; false when it is not the newest or its chunk is full. New bytes are not zeroed. */
+bool   arena_extend(Arena *arena, void *ptr, size_t old_size, size_t new_size);
 size_t arena_used(const Arena *arena);                            /* bytes handed out since the last reset */
 
 #define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))

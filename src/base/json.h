@@ -24,7 +24,7 @@ void json_str(JsonWriter *json, Str value);
 void json_i64(JsonWriter *json, int64_t value);
 void json_double(JsonWriter *json, double value); /* shortest text that reads back; NaN and infinities as null */
 void json_bool(JsonWriter *json, bool value);
-void json_null(JsonWriter *json);
+void json_null_value(JsonWriter *json); /* jansson has a json_null of its own */
 void json_raw(JsonWriter *json, Str text); /* text that is JSON already, e.g. a number kept as it was */
 /* Shorthands for members of an object. */
 void json_member_str(JsonWriter *json, const char *key, Str value);

@@ -34,6 +34,7 @@ typedef void (*LogSink)(void *arg, LogLevel level, Str line);
 
 Log *log_new(Clock *clock, LogLevel level, LogFormat format, LogSink sink, void *sink_arg);
 Log *log_new_stderr(Clock *clock, LogLevel level, LogFormat format);
+Log *log_new_fd(Clock *clock, LogLevel level, LogFormat format, int fd); /* what log_new_stderr does, elsewhere; fd is borrowed */
 void log_close(Log *log); /* accepts NULL */
 bool log_is_on(const Log *log, LogLevel level);
 bool log_level_parse(Str text, LogLevel *out) MUST_CHECK;

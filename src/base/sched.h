@@ -18,7 +18,8 @@ typedef void (*TaskRun)(void *arg);
 /* Real threads. */
 Sched *sched_new_real(void);
 /* One baton. `clock_out` is a simulated clock that starts at `start_utc_us`; it moves only when every task sleeps or waits, to the
- * earliest sleeper (a wait that nothing can end is a failed run: abort with the names of the tasks). */
+ * earliest sleeper (a wait that nothing can end is a failed run: abort with the names of the tasks). The clock belongs to the
+ * scheduler: clock_close does nothing to it. The calling thread is the task "main" and has the baton. */
 Sched *sched_new_simulated(uint64_t seed, int64_t start_utc_us, Clock **clock_out);
 void   sched_close(Sched *sched); /* accepts NULL; every task must have been joined */
 
@@ -28,6 +29,9 @@ void   sched_join(Sched *sched, Task *task); /* waits and frees the task; accept
 /* A place where another task may run first. `what` is for the trace of a simulated run; does nothing on real threads. */
 void   sched_point(Sched *sched, const char *what);
 bool   sched_is_simulated(const Sched *sched);
+/* Called at every place where the baton may change hands, with the task that got there; nothing on real threads. */
+typedef void (*SchedTrace)(void *arg, int64_t monotonic_ns, const char *task, const char *what);
+void   sched_set_trace(Sched *sched, SchedTrace trace, void *arg);
 
 /* A queue of pointers, 1 to LIMIT_QUEUE_ITEMS long. Many producers, many consumers. */
 Queue *queue_new(Sched *sched, size_t capacity);

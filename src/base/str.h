@@ -71,6 +71,7 @@ size_t utf8_to_utf16le(Str str, uint8_t *out);
 
 /* Lower- or upper-case hex. */
 Str  hex_encode(Arena *arena, Bytes bytes, bool upper);
+int  hex_digit_value(char c); /* -1 if it is none */
 bool hex_decode(Arena *arena, Str hex, Bytes *out) MUST_CHECK; /* even length, any case, no prefix */
 
 #endif
