@@ -19,9 +19,9 @@ typedef struct OptLsn {
     Lsn  lsn;
 } OptLsn;
 
-#define OPT_I64(number) ((OptI64){.is_set = true, .value = (number)})
-#define OPT_DOUBLE(number) ((OptDouble){.is_set = true, .value = (number)})
-#define OPT_LSN(position) ((OptLsn){.is_set = true, .lsn = (position)})
+#define OPT_I64(number)        ((OptI64){.is_set = true, .value = (number)})
+#define OPT_DOUBLE(number)     ((OptDouble){.is_set = true, .value = (number)})
+#define OPT_LSN(position)      ((OptLsn){.is_set = true, .lsn = (position)})
 #define OPT_TIME(microseconds) ((OptTime){.is_set = true, .utc_us = (microseconds)})
 
 #endif

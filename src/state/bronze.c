@@ -1,0 +1,340 @@
+/* bronze.c - the append-only change log: its shape, its appends, the snapshots in it. */
+#include "state/bronze.h"
+
+#include "state/silver.h"
+
+#include "base/buf.h"
+
+#define PREFIX_COLUMNS 6
+#define SUFFIX_COLUMNS 3
+#define HISTORY_PAGE   64 /* commits looked at together, newest first */
+
+struct Bronze {
+    DeltaContext *context;
+    TableRef      ref;
+    Arena        *arena;
+    DeltaTable   *table; /* NULL: not created yet */
+    Schema
+        pending; /* the table's columns and those an append must add; column_count 0: nothing to add */
+};
+
+bool bronze_open(DeltaContext *context, const TableRef *ref, Bronze **out, Err *err)
+{
+    Arena  *arena  = arena_new();
+    Bronze *bronze = ARENA_NEW(arena, Bronze);
+
+    bronze->context = context;
+    bronze->arena   = arena;
+    bronze->ref     = (TableRef){.label = str_copy(arena, ref->label),
+                                 .path  = str_copy(arena, ref->path)};
+    if (!table_ref_open_if_exists(context, &bronze->ref, &bronze->table, err)) goto failed;
+    if (!bronze->table) {
+        bool exists, has_files;
+        if (!delta_table_exists(context, bronze->ref.path, &exists, &has_files, err)) goto failed;
+        if (!exists && has_files) {
+            err_set(err, ERR_STATE,
+                    "%.*s holds files that are no Delta table; name another path for bronze, or "
+                    "empty it",
+                    STR_ARG(ref->path));
+            goto failed;
+        }
+    }
+    *out = bronze;
+    return true;
+failed:
+    bronze_close(bronze);
+    *out = NULL;
+    return err_context(err, "bronze table %.*s", STR_ARG(ref->label));
+}
+
+void bronze_close(Bronze *bronze)
+{
+    if (!bronze) return;
+    delta_table_close(bronze->table);
+    arena_close(bronze->arena);
+}
+
+DeltaTable *bronze_get_table(const Bronze *bronze)
+{
+    return bronze->table;
+}
+
+/* --- shape --- */
+
+static Schema bronze_schema(Arena *arena, const Schema *captured, bool include_command_id)
+{
+    static const Column command_id = {
+        .name    = {"_command_id", 11},
+        .type    = {.kind = TYPE_INTEGER},
+        .comment = {"Order of the statement inside its transaction, per capture instance", 67}};
+    Column *columns = ARENA_ARRAY(arena, Column,
+                                  PREFIX_COLUMNS + captured->column_count + SUFFIX_COLUMNS);
+    size_t  count   = 0;
+
+#define METADATA(text, kind, about) \
+    columns[count++] = (Column){.name = STR(text), .type = COLUMN_TYPE(kind), .comment = STR(about)}
+    METADATA("_capture_instance", TYPE_STRING, "Capture instance the row was read from");
+    METADATA("_start_lsn", TYPE_STRING,
+             "Commit LSN of the change; of a snapshot row the LSN recorded before its read");
+    METADATA("_seqval", TYPE_STRING, "Position of the change in the log; NULL on snapshot rows");
+    METADATA("_operation", TYPE_INTEGER,
+             "1 delete, 2 insert, 3 update before, 4 update after, 0 row of a snapshot");
+    if (include_command_id) columns[count++] = command_id;
+    METADATA("_commit_ts", TYPE_TIMESTAMP_NTZ, "Commit time, UTC");
+    for (size_t i = 0; i < captured->column_count; i++)
+        columns[count++] = captured->columns[i];
+    METADATA("_batch_id", TYPE_INTEGER, "Micro-batch that wrote the row; NULL on snapshot rows");
+    METADATA("_snapshot", TYPE_STRING, "LSN of the snapshot the row belongs to; NULL on changes");
+    METADATA("_chunk", TYPE_INTEGER, "Chunk of a chunked snapshot; NULL otherwise");
+#undef METADATA
+    return (Schema){.columns = columns, .column_count = count};
+}
+
+/* The table must be one of ours: other people's tables are not appended to. */
+static bool check_is_bronze(const Bronze *bronze, const Schema *schema, Err *err)
+{
+    static const char *const needed[] = {"_capture_instance", "_start_lsn", "_seqval", "_operation",
+                                         "_batch_id",         "_snapshot",  "_chunk"};
+
+    for (size_t i = 0; i < COUNT_OF(needed); i++)
+        if (schema_find(schema, str_from_c(needed[i])) < 0)
+            return err_set(err, ERR_STATE,
+                           "%.*s is a Delta table without column %s, so it is no bronze table; "
+                           "name another path",
+                           STR_ARG(bronze->ref.path), needed[i]);
+    return true;
+}
+
+static bool check_type(const Bronze *bronze, const Column *have, const Column *want, Err *err)
+{
+    Arena *scratch;
+
+    if (column_type_fits(want->type, false, have->type)) return true;
+    scratch = arena_new();
+    err_set(err, ERR_SCHEMA_CHANGED,
+            "column %.*s is %.*s in %.*s and %.*s in the source, which does not fit; write to a "
+            "new table, or rewrite this one with the wider type",
+            STR_ARG(want->name), STR_ARG(column_type_sql_name(scratch, have->type)),
+            STR_ARG(bronze->ref.label), STR_ARG(column_type_sql_name(scratch, want->type)));
+    arena_close(scratch);
+    return false;
+}
+
+bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command_id, Err *err)
+{
+    Arena        *scratch = arena_new();
+    Schema        want    = bronze_schema(scratch, captured, include_command_id);
+    const Schema *have;
+    bool          ok = false;
+
+    bronze->pending = (Schema){0};
+    if (!bronze->table && !table_ref_open_or_create(
+                              bronze->context, &bronze->ref, KIND_BRONZE, &want,
+                              STR("Every change of the source table as it was read, append-only"),
+                              &bronze->table, err))
+        goto done;
+    have = delta_table_get_schema(bronze->table);
+    if (!check_is_bronze(bronze, have, err)) goto done;
+    if (!table_kind_check(bronze->table, KIND_BRONZE, bronze->context->log, err)) goto done;
+    if (!delta_table_check_writable(bronze->table, false, err)) goto done;
+    for (size_t i = 0; i < want.column_count; i++) {
+        ptrdiff_t at = schema_find(have, want.columns[i].name);
+        if (at >= 0 && !check_type(bronze, &have->columns[at], &want.columns[i], err)) goto done;
+        if (at < 0) bronze->pending = schema_merge(bronze->arena, have, &want);
+    }
+    if (bronze->pending.column_count)
+        bronze->pending = schema_copy(bronze->arena, &bronze->pending);
+    ok = true;
+done:
+    arena_close(scratch);
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+static const Schema *pending_schema(const Bronze *bronze)
+{
+    return bronze->pending.column_count ? &bronze->pending : NULL;
+}
+
+bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err)
+{
+    bool ok = delta_writer_open(bronze->table, purpose, pending_schema(bronze), out, err);
+
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+/* --- appends --- */
+
+static bool commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
+                        const DeltaTxn *txn, Str user_metadata, DeltaOutcome *out, Err *err)
+{
+    static const DeltaPair parameters[] = {{{"mode", 4}, {"Append", 6}},
+                                           {{"partitionBy", 11}, {"[]", 2}}};
+    DeltaCommit            commit       = {.operation       = STR("WRITE"),
+                                           .parameters      = parameters,
+                                           .parameter_count = COUNT_OF(parameters),
+                                           .user_metadata   = user_metadata,
+                                           .txn             = txn,
+                                           .adds            = adds,
+                                           .add_count       = count,
+                                           .schema          = pending_schema(bronze),
+                                           .is_blind_append = pending_schema(bronze) == NULL};
+    bool                   ok           = delta_writer_publish(writer, adds, count, err) &&
+              delta_table_commit(bronze->table, &commit, out, NULL, err);
+
+    if (ok) bronze->pending = (Schema){0};
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
+                         Str sink_id, int64_t batch_id, const BatchCounts *counts,
+                         DeltaOutcome *out, Err *err)
+{
+    Arena   *scratch = arena_new();
+    DeltaTxn txn     = {.app_id = sink_id, .version = batch_id};
+    bool     ok      = commit_rows(bronze, writer, adds, count, &txn,
+                                   payload_batch(scratch, counts, batch_id, sink_id), out, err);
+
+    arena_close(scratch);
+    return ok;
+}
+
+/* The batch's commit, looked for from the newest version back; the history holds it unless log clean-up took it. */
+static bool find_batch_commit(Bronze *bronze, Str sink_id, int64_t batch_id, bool *found,
+                              BatchCounts *counts, Err *err)
+{
+    Arena *scratch = arena_new();
+    bool   ok      = true;
+
+    *found = false;
+    for (int64_t to = delta_table_get_version(bronze->table); ok && to >= 0 && !*found;
+         to -= HISTORY_PAGE) {
+        DeltaHistoryEntry *entries;
+        size_t             count;
+
+        arena_reset(scratch);
+        ok = delta_table_history(bronze->context, bronze->ref.path, MAX(0, to - HISTORY_PAGE + 1),
+                                 to, scratch, &entries, &count, err);
+        for (size_t i = 0; ok && i < count && !*found; i++)
+            *found = payload_parse_batch(entries[i].user_metadata, sink_id, batch_id, counts);
+        if (count == 0) break;
+    }
+    arena_close(scratch);
+    return ok;
+}
+
+bool bronze_find_batch(Bronze *bronze, Str sink_id, int64_t batch_id, bool *is_in, bool *has_counts,
+                       BatchCounts *counts, Err *err)
+{
+    int64_t version;
+    bool    ok = true;
+
+    *is_in = *has_counts = false;
+    if (bronze->table) ok = delta_table_refresh(bronze->table, err);
+    if (ok && bronze->table && delta_table_find_txn(bronze->table, sink_id, &version) &&
+        version >= batch_id) {
+        *is_in = true;
+        ok     = find_batch_commit(bronze, sink_id, batch_id, has_counts, counts, err);
+    }
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
+                            Str capture_instance, const Offset *at, Err *err)
+{
+    Arena       *scratch;
+    DeltaOutcome outcome;
+    bool         ok;
+
+    if (count == 0) return true;
+    scratch = arena_new();
+    ok      = commit_rows(bronze, writer, adds, count, NULL,
+                          payload_snapshot(scratch, capture_instance, at), &outcome, err);
+    arena_close(scratch);
+    return ok;
+}
+
+/* --- snapshots in it --- */
+
+static Str instance_list(Arena *arena, const Str *instances, size_t count)
+{
+    Buf buf = buf_new(arena, 0);
+
+    for (size_t i = 0; i < count; i++) {
+        Str quoted = duck_quote_literal(arena, instances[i]);
+        buf_printf(&buf, "%slower(%.*s)", i ? ", " : "", STR_ARG(quoted));
+    }
+    return buf_str(&buf);
+}
+
+/* Files that may hold operation-0 rows: the statistics of `_operation` leave out those of pure changes. */
+static size_t snapshot_files(DeltaTable *table, Arena *arena, const DeltaFile ***out)
+{
+    const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
+                                          delta_table_get_file_count(table) + 1);
+    const DeltaFile  *file;
+    size_t            count = 0;
+    Str               zero  = STR("0");
+
+    for (size_t at = 0; delta_table_next_file(table, &at, &file);)
+        if (delta_file_may_hold_range(table, file, STR("_operation"), &zero, true, &zero, true))
+            files[count++] = file;
+    *out = files;
+    return count;
+}
+
+static bool read_snapshot(const RowBlock *block, bool *found, Offset *out, Err *err)
+{
+    Str text;
+
+    *found = block->row_count == 1 && !column_is_null(&block->columns[0], 0);
+    if (!*found) return true;
+    text = column_str(&block->columns[0], 0);
+    if (!lsn_parse(text, &out->lsn))
+        return err_set(err, ERR_DAMAGED, "a snapshot row's LSN is \"%.*s\"", STR_ARG(text));
+    out->commit_ts = (OptTime){.is_set = !column_is_null(&block->columns[1], 0)};
+    if (out->commit_ts.is_set) out->commit_ts.utc_us = column_i64(&block->columns[1], 0);
+    return true;
+}
+
+bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, bool *found,
+                          Offset *out, Err *err)
+{
+    bool              ok      = false;
+    Arena            *scratch = arena_new();
+    DuckSession      *session = NULL;
+    RowStream        *rows    = NULL;
+    RowBlock          block;
+    const DeltaFile **files;
+    size_t            file_count;
+    Str               scan, sql;
+
+    *found = false;
+    if (!bronze->table) {
+        ok = true;
+        goto done;
+    }
+    if (!delta_table_refresh(bronze->table, err)) goto done;
+    if (!check_is_bronze(bronze, delta_table_get_schema(bronze->table), err)) goto done;
+    file_count = snapshot_files(bronze->table, scratch, &files);
+    if (file_count == 0) {
+        ok = true;
+        goto done;
+    }
+    if (!duck_session_open(bronze->context->duck, &session, err)) goto done;
+    if (!delta_scan_sql(bronze->table, files, file_count, NULL, false, scratch, &scan, err))
+        goto done;
+    sql = str_printf(
+        scratch,
+        "SELECT max(coalesce(_snapshot, _start_lsn)), arg_max(_commit_ts, coalesce(_snapshot, "
+        "_start_lsn)) FROM (%.*s) AS b "
+        "WHERE _operation = 0 AND _chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
+        STR_ARG(scan), STR_ARG(instance_list(scratch, instances, instance_count)));
+    if (!duck_query(session, sql, scratch, &rows, err)) goto done;
+    if (!row_stream_next(rows, &block, err)) goto done;
+    ok = read_snapshot(&block, found, out, err);
+done:
+    row_stream_close(rows);
+    duck_session_close(session);
+    arena_close(scratch);
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}

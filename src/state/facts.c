@@ -1,0 +1,340 @@
+/* facts.c - the facts table: its columns as data, rows in and out of them. */
+#include "state/facts.h"
+
+#include "base/list.h"
+#include "types/sink_id.h"
+
+#include <string.h>
+
+/* How a member of FactsRow is held. */
+typedef enum MemberKind {
+    MEMBER_STR,
+    MEMBER_I64,
+    MEMBER_DOUBLE,
+    MEMBER_TIME,
+    MEMBER_LSN
+} MemberKind;
+
+typedef struct FactsColumn {
+    const char *name;
+    TypeKind    type;
+    MemberKind  member;
+    size_t      offset; /* of the member in FactsRow */
+    const char *comment;
+} FactsColumn;
+
+#define AT(member) offsetof(FactsRow, member)
+
+/* Creation order (state.md 7). */
+/* clang-format off */
+static const FactsColumn facts_columns[] = {
+    {"app_id", TYPE_STRING, MEMBER_STR, AT(app_id), "Name of the stream's generation this row is about"},
+    {"batch_id", TYPE_LONG, MEMBER_I64, AT(batch_id), "Micro-batch; NULL on snapshot events"},
+    {"rows", TYPE_LONG, MEMBER_I64, AT(rows), "Rows written; 0 on events that write none"},
+    {"min_lsn", TYPE_STRING, MEMBER_LSN, AT(min_lsn), "Smallest commit LSN of the rows, or the event's LSN"},
+    {"max_lsn", TYPE_STRING, MEMBER_LSN, AT(max_lsn), "Largest commit LSN of the rows, or the event's LSN"},
+    {"min_commit_ts", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(min_commit_ts), "Earliest commit time, UTC"},
+    {"max_commit_ts", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(max_commit_ts), "Latest commit time, UTC"},
+    {"deletes", TYPE_LONG, MEMBER_I64, AT(deletes), "Rows with operation 1"},
+    {"inserts", TYPE_LONG, MEMBER_I64, AT(inserts), "Rows with operation 2"},
+    {"updates", TYPE_LONG, MEMBER_I64, AT(updates), "Rows with operation 4; an update counts once"},
+    {"started_at", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(started_at), "When the work began, UTC"},
+    {"duration_ms", TYPE_LONG, MEMBER_I64, AT(duration_ms), "From started_at to the end of the write to bronze"},
+    {"source_rtt_ms", TYPE_DOUBLE, MEMBER_DOUBLE, AT(source_rtt_ms), "Median round trip to the source"},
+    {"read_seconds", TYPE_DOUBLE, MEMBER_DOUBLE, AT(read_seconds), "Time spent reading, summed over connections"},
+    {"read_mb", TYPE_DOUBLE, MEMBER_DOUBLE, AT(read_mb), "Column bytes read / 1e6"},
+    {"network_wait_ms", TYPE_LONG, MEMBER_I64, AT(network_wait_ms), "Time the source waited for this reader to take rows"},
+    {"retention_watermark_ts", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(retention_watermark_ts), "Commit time of the oldest change the source still had, UTC"},
+    {"retention_headroom_hours", TYPE_DOUBLE, MEMBER_DOUBLE, AT(retention_headroom_hours), "Hours between that change and the stream's position"},
+    {"event", TYPE_STRING, MEMBER_STR, AT(event), "NULL for a micro-batch, else what happened: bootstrap, resnapshot, snapshot_open, snapshot_plan, snapshot_chunk, schema_change, capture_instance_switched, data_skipped"},
+    {"lost_from_ts", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(lost_from_ts), "Start of a gap of lost changes, UTC"},
+    {"lost_to_ts", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(lost_to_ts), "End of a gap of lost changes, UTC"},
+    {"source_max_commit_ts", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(source_max_commit_ts), "Newest commit the source had captured, UTC"},
+    {"capture_lag_seconds", TYPE_DOUBLE, MEMBER_DOUBLE, AT(capture_lag_seconds), "Reader's clock minus source_max_commit_ts"},
+    {"ingestion_lag_seconds", TYPE_DOUBLE, MEMBER_DOUBLE, AT(ingestion_lag_seconds), "source_max_commit_ts minus the stream's position"},
+    {"end_lsn", TYPE_STRING, MEMBER_LSN, AT(end_lsn), "The stream's position after the batch"},
+    {"end_commit_ts", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(end_commit_ts), "Its commit time, UTC; NULL when no commit has that LSN"},
+    {"detail", TYPE_STRING, MEMBER_STR, AT(detail), "Text or JSON of the event; warnings of a batch"},
+    {"target", TYPE_STRING, MEMBER_STR, AT(target), "Bronze table the row is about"},
+    {"written_at", TYPE_TIMESTAMP_NTZ, MEMBER_TIME, AT(written_at), "When this row was written, UTC"},
+};
+/* clang-format on */
+
+struct Facts {
+    DeltaContext *context;
+    DeltaTable   *table;
+    Arena        *arena;
+    Schema        schema;
+};
+
+static Schema facts_schema(Arena *arena)
+{
+    Column *columns = ARENA_ARRAY(arena, Column, COUNT_OF(facts_columns));
+
+    for (size_t i = 0; i < COUNT_OF(facts_columns); i++)
+        columns[i] = (Column){.name    = str_from_c(facts_columns[i].name),
+                              .type    = COLUMN_TYPE(facts_columns[i].type),
+                              .comment = str_from_c(facts_columns[i].comment)};
+    return (Schema){.columns = columns, .column_count = COUNT_OF(facts_columns)};
+}
+
+bool facts_open(DeltaContext *context, const TableRef *ref, Facts **out, Err *err)
+{
+    Arena *arena = arena_new();
+    Facts *facts = ARENA_NEW(arena, Facts);
+
+    facts->context = context;
+    facts->arena   = arena;
+    facts->schema  = facts_schema(arena);
+    if (!table_ref_open_or_create(
+            context, ref, KIND_FACTS, &facts->schema,
+            STR("What the replication did: a row per micro-batch and per event"), &facts->table,
+            err)) {
+        arena_close(arena);
+        *out = NULL;
+        return false;
+    }
+    *out = facts;
+    return true;
+}
+
+void facts_close(Facts *facts)
+{
+    if (!facts) return;
+    delta_table_close(facts->table);
+    arena_close(facts->arena);
+}
+
+/* --- writing --- */
+
+static void set_member(RowBuilder *builder, size_t column, const FactsColumn *spec,
+                       const FactsRow *row)
+{
+    const char *member = (const char *)row + spec->offset;
+
+    switch (spec->member) {
+    case MEMBER_STR: {
+        const Str *text = (const void *)member;
+        if (text->len) row_builder_set_str(builder, column, *text);
+        break;
+    }
+    case MEMBER_I64: {
+        const OptI64 *number = (const void *)member;
+        if (number->is_set) row_builder_set_i64(builder, column, number->value);
+        break;
+    }
+    case MEMBER_DOUBLE: {
+        const OptDouble *number = (const void *)member;
+        if (number->is_set) row_builder_set_double(builder, column, number->value);
+        break;
+    }
+    case MEMBER_TIME: {
+        const OptTime *time = (const void *)member;
+        if (time->is_set) row_builder_set_i64(builder, column, time->utc_us);
+        break;
+    }
+    case MEMBER_LSN: {
+        const OptLsn *lsn = (const void *)member;
+        if (lsn->is_set)
+            row_builder_set_str(builder, column, str_from_c(lsn_format(lsn->lsn).text));
+        break;
+    }
+    }
+}
+
+static bool append_rows(Facts *facts, FactsRow *rows, size_t count, const DeltaTxn *txn,
+                        DeltaOutcome *out, Err *err)
+{
+    bool        ok;
+    Arena      *scratch = arena_new();
+    RowBuilder *builder = row_builder_new(scratch, &facts->schema);
+    int64_t     now_us  = clock_utc_us(facts->context->clock);
+    RowBlock    block;
+    DeltaAppend append = {.txn = txn, .purpose = STR("facts")};
+
+    for (size_t i = 0; i < count; i++) {
+        rows[i].written_at = OPT_TIME(now_us);
+        row_builder_begin(builder);
+        for (size_t c = 0; c < COUNT_OF(facts_columns); c++)
+            set_member(builder, c, &facts_columns[c], &rows[i]);
+    }
+    block       = row_builder_block(builder);
+    append.rows = row_stream_of_block(scratch, &facts->schema, &block);
+    ok          = delta_table_append(facts->table, &append, out, NULL, err);
+    row_stream_close(append.rows);
+    arena_close(scratch);
+    return ok || err_context(err, "facts");
+}
+
+bool facts_append_batch(Facts *facts, Str sink_id, int64_t batch_id, FactsRow *rows, size_t count,
+                        DeltaOutcome *out, Err *err)
+{
+    Arena   *scratch = arena_new();
+    DeltaTxn txn     = {.app_id  = str_printf(scratch, "%.*s#facts", STR_ARG(sink_id)),
+                        .version = batch_id};
+    bool     ok      = append_rows(facts, rows, count, &txn, out, err);
+
+    arena_close(scratch);
+    return ok;
+}
+
+bool facts_append_event(Facts *facts, Str app_id, int64_t txn_version, FactsRow *row,
+                        DeltaOutcome *out, Err *err)
+{
+    Arena   *scratch = arena_new();
+    DeltaTxn txn     = {.app_id  = str_printf(scratch, "%.*s#events", STR_ARG(app_id)),
+                        .version = txn_version};
+    bool     ok      = append_rows(facts, row, 1, txn_version < 0 ? NULL : &txn, out, err);
+
+    arena_close(scratch);
+    return ok;
+}
+
+/* --- reading --- */
+
+/* Runs `select` with {facts} standing for the table's newest rows. */
+static bool query_facts(Facts *facts, DuckSession *session, const char *select, Str where,
+                        Arena *arena, RowStream **out, Err *err)
+{
+    Str scan;
+
+    if (!delta_table_refresh(facts->table, err)) return false;
+    if (!delta_scan_sql(facts->table, NULL, 0, NULL, false, arena, &scan, err)) return false;
+    return duck_query(session,
+                      str_printf(arena, "SELECT %s FROM (%.*s) AS f WHERE %.*s", select,
+                                 STR_ARG(scan), STR_ARG(where)),
+                      arena, out, err);
+}
+
+bool facts_find_last_batch(Facts *facts, Str sink_id, OptI64 *out, Err *err)
+{
+    bool         ok      = false;
+    Arena       *scratch = arena_new();
+    DuckSession *session = NULL;
+    RowStream   *rows    = NULL;
+    RowBlock     block;
+    Str          where = str_printf(scratch, "event IS NULL AND app_id = %.*s",
+                                    STR_ARG(duck_quote_literal(scratch, sink_id)));
+
+    *out = (OptI64){.is_set = false};
+    if (!duck_session_open(facts->context->duck, &session, err)) goto done;
+    if (!query_facts(facts, session, "max(batch_id)", where, scratch, &rows, err)) goto done;
+    if (!row_stream_next(rows, &block, err)) goto done;
+    if (block.row_count == 1 && !column_is_null(&block.columns[0], 0))
+        *out = OPT_I64(column_i64(&block.columns[0], 0));
+    ok = true;
+done:
+    row_stream_close(rows);
+    duck_session_close(session);
+    arena_close(scratch);
+    return ok || err_context(err, "facts");
+}
+
+bool facts_has_batch(Facts *facts, Str sink_id, int64_t batch_id, bool *out, Err *err)
+{
+    Arena  *scratch = arena_new();
+    int64_t version;
+    bool    ok = delta_table_refresh(facts->table, err);
+
+    *out = ok &&
+           delta_table_find_txn(facts->table, str_printf(scratch, "%.*s#facts", STR_ARG(sink_id)),
+                                &version) &&
+           version >= batch_id;
+    arena_close(scratch);
+    return ok || err_context(err, "facts");
+}
+
+/* Text of a column, empty for NULL. */
+static Str text_at(const RowBlock *block, size_t column, size_t row, Arena *arena)
+{
+    return column_is_null(&block->columns[column], row)
+               ? STR_EMPTY
+               : str_copy(arena, column_str(&block->columns[column], row));
+}
+
+static bool read_snapshot_row(const RowBlock *block, size_t row, Arena *arena, FactsRow *out,
+                              Err *err)
+{
+    Str lsn = text_at(block, 3, row, arena);
+
+    *out = (FactsRow){.app_id = text_at(block, 0, row, arena),
+                      .event  = text_at(block, 1, row, arena),
+                      .detail = text_at(block, 5, row, arena)};
+    if (!column_is_null(&block->columns[2], row))
+        out->rows = OPT_I64(column_i64(&block->columns[2], row));
+    if (!column_is_null(&block->columns[4], row))
+        out->max_commit_ts = OPT_TIME(column_i64(&block->columns[4], row));
+    out->max_lsn.is_set = lsn.len > 0;
+    if (out->max_lsn.is_set && !lsn_parse(lsn, &out->max_lsn.lsn))
+        return err_set(err, ERR_DAMAGED, "a %.*s row holds \"%.*s\" as max_lsn, which is no LSN",
+                       STR_ARG(out->event), STR_ARG(lsn));
+    return true;
+}
+
+bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena, FactsRow **out,
+                          size_t *count_out, Err *err)
+{
+    bool         ok      = false;
+    Arena       *scratch = arena_new();
+    DuckSession *session = NULL;
+    RowStream   *rows    = NULL;
+    RowBlock     block;
+    LIST(FactsRow) found = {0};
+    Str where            = str_printf(scratch,
+                                      "event IN ('bootstrap', 'resnapshot', 'snapshot_open') AND target = "
+                                                 "%.*s ORDER BY written_at, max_lsn",
+                                      STR_ARG(duck_quote_literal(scratch, target)));
+
+    if (!duck_session_open(facts->context->duck, &session, err)) goto done;
+    if (!query_facts(facts, session, "app_id, event, \"rows\", max_lsn, max_commit_ts, detail",
+                     where, scratch, &rows, err))
+        goto done;
+    for (;;) {
+        if (!row_stream_next(rows, &block, err)) goto done;
+        if (block.row_count == 0) break;
+        for (size_t i = 0; i < block.row_count; i++) {
+            FactsRow row;
+            if (!read_snapshot_row(&block, i, arena, &row, err)) goto done;
+            if (family_of.len == 0 || sink_id_is_of_family(row.app_id, family_of))
+                *LIST_PUSH(arena, &found) = row;
+        }
+    }
+    *out       = found.items;
+    *count_out = found.count;
+    ok         = true;
+done:
+    row_stream_close(rows);
+    duck_session_close(session);
+    arena_close(scratch);
+    return ok || err_context(err, "facts");
+}
+
+bool facts_find_targets(Facts *facts, size_t limit, Arena *arena, Str **out, size_t *count_out,
+                        Err *err)
+{
+    bool         ok      = false;
+    Arena       *scratch = arena_new();
+    DuckSession *session = NULL;
+    RowStream   *rows    = NULL;
+    RowBlock     block;
+    LIST(Str) found = {0};
+
+    if (!duck_session_open(facts->context->duck, &session, err)) goto done;
+    if (!query_facts(facts, session, "DISTINCT target", STR("target IS NOT NULL ORDER BY target"),
+                     scratch, &rows, err))
+        goto done;
+    for (;;) {
+        if (!row_stream_next(rows, &block, err)) goto done;
+        if (block.row_count == 0) break;
+        for (size_t i = 0; i < block.row_count && found.count < limit; i++)
+            *LIST_PUSH(arena, &found) = text_at(&block, 0, i, arena);
+    }
+    *out       = found.items;
+    *count_out = found.count;
+    ok         = true;
+done:
+    row_stream_close(rows);
+    duck_session_close(session);
+    arena_close(scratch);
+    return ok || err_context(err, "facts");
+}

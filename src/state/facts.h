@@ -1,0 +1,62 @@
+/* facts.h - the table that says what happened: a row per micro-batch and per event (state.md 7, 8). */
+#ifndef TIDELAKE_STATE_FACTS_H
+#define TIDELAKE_STATE_FACTS_H
+
+#include "state/table_ref.h"
+#include "types/optional.h"
+
+#define EVENT_BOOTSTRAP     "bootstrap"
+#define EVENT_RESNAPSHOT    "resnapshot"
+#define EVENT_SNAPSHOT_OPEN "snapshot_open"
+
+/* One row; unset members and empty texts are NULL. */
+typedef struct FactsRow {
+    Str       app_id; /* the generation's sink id */
+    OptI64    batch_id;
+    OptI64    rows;
+    OptLsn    min_lsn, max_lsn;
+    OptTime   min_commit_ts, max_commit_ts;
+    OptI64    deletes, inserts, updates;
+    OptTime   started_at;
+    OptI64    duration_ms;
+    OptDouble source_rtt_ms, read_seconds, read_mb;
+    OptI64    network_wait_ms;
+    OptTime   retention_watermark_ts;
+    OptDouble retention_headroom_hours;
+    Str       event;
+    OptTime   lost_from_ts, lost_to_ts;
+    OptTime   source_max_commit_ts;
+    OptDouble capture_lag_seconds, ingestion_lag_seconds;
+    OptLsn    end_lsn;
+    OptTime   end_commit_ts;
+    Str       detail;
+    Str       target;
+    OptTime   written_at; /* set by the append */
+} FactsRow;
+
+typedef struct Facts Facts;
+
+/* Creates the table when missing. */
+bool facts_open(DeltaContext *context, const TableRef *ref, Facts **out, Err *err) MUST_CHECK;
+void facts_close(Facts *facts); /* accepts NULL */
+
+/* A batch's row and its events in one commit, key `<sink id>#facts` / batch id. */
+bool facts_append_batch(Facts *facts, Str sink_id, int64_t batch_id, FactsRow *rows, size_t count,
+                        DeltaOutcome *out, Err *err) MUST_CHECK;
+/* One event. `app_id` is the caller's, never a generation's: the key is `<app_id>#events` / version; a full open has none (txn_version < 0). */
+bool facts_append_event(Facts *facts, Str app_id, int64_t txn_version, FactsRow *row,
+                        DeltaOutcome *out, Err *err) MUST_CHECK;
+
+/* Largest batch_id of micro-batch rows of this sink id. */
+bool facts_find_last_batch(Facts *facts, Str sink_id, OptI64 *out, Err *err) MUST_CHECK;
+/* True when the batch's commit is in. */
+bool facts_has_batch(Facts *facts, Str sink_id, int64_t batch_id, bool *out, Err *err) MUST_CHECK;
+/* Snapshot events ('snapshot_open', 'bootstrap', 'resnapshot') of this target, oldest first; app_id, event, rows, max_lsn, max_commit_ts and detail are
+ * filled. `family_of` empty: whatever their app_id. */
+bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena, FactsRow **out,
+                          size_t *count_out, Err *err) MUST_CHECK;
+/* Targets the table has rows for, at most `limit`. */
+bool facts_find_targets(Facts *facts, size_t limit, Arena *arena, Str **out, size_t *count_out,
+                        Err *err) MUST_CHECK;
+
+#endif
