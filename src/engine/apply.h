@@ -1,0 +1,34 @@
+/* apply.h - silver brought up to bronze (algorithms.md 7). */
+#ifndef TIDELAKE_ENGINE_APPLY_H
+#define TIDELAKE_ENGINE_APPLY_H
+
+#include "engine/env.h"
+#include "engine/stream.h"
+#include "state/control.h"
+
+typedef struct ApplyOptions {
+    TableRef    bronze, silver, control;
+    TableRef    facts; /* path empty: none; the verdict is then not advanced */
+    Granularity granularity;
+    const Str
+          *instances; /* capture instances of the table, whose rows are ours; count at least 1 */
+    size_t instance_count;
+    const Str *keys; /* spelled as captured; at least 1 */
+    size_t     key_count;
+} ApplyOptions;
+
+typedef struct ApplyResult {
+    bool    rebuilt, bronze_found;
+    OptLsn  applied_lsn;
+    OptTime finalized_until;
+    int64_t rows_written, rows_deleted;
+    int64_t waves_applied;
+} ApplyResult;
+
+bool apply_run(Env *env, const ApplyOptions *options, ApplyResult *out, Err *err) MUST_CHECK;
+
+/* Fills the instances and keys of a table from the source (7.1): the keys given, else the configured instance's unique index. */
+bool apply_resolve(Env *env, const SourceOptions *source, Str capture_instance, const Str *keys,
+                   size_t key_count, Arena *arena, ApplyOptions *options, Err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,60 @@
+/* stream.h - changes into bronze, batch by batch (algorithms.md 2). */
+#ifndef TIDELAKE_ENGINE_STREAM_H
+#define TIDELAKE_ENGINE_STREAM_H
+
+#include "engine/env.h"
+#include "state/control.h"
+#include "state/table_ref.h"
+#include "types/optional.h"
+
+typedef enum Trigger { TRIGGER_AVAILABLE_NOW, TRIGGER_INTERVAL, TRIGGER_CONTINUOUS } Trigger;
+typedef enum StartingPoint { START_EARLIEST, START_LATEST, START_LSN } StartingPoint;
+
+/* How to reach the source; shared by everything that reads it. */
+typedef struct SourceOptions {
+    Str     connection;
+    Str     time_zone; /* "auto", "UTC" or a Windows zone name */
+    int64_t connect_timeout_s;
+    int64_t lock_timeout_ms; /* -1: wait */
+    int64_t fetch_rows;
+    int64_t num_partitions; /* at least 1 */
+    bool    isolation_snapshot;
+    bool    include_command_id;
+} SourceOptions;
+
+typedef struct StreamOptions {
+    Str           capture_instance;
+    SourceOptions source;
+    TableRef      bronze;
+    TableRef      facts;   /* path empty: no facts */
+    TableRef      control; /* path empty: no verdict */
+    Granularity   granularity;
+    Str           app_id;
+    Str           checkpoint; /* path of the directory */
+    Trigger       trigger;
+    int64_t       interval_ms;
+    int64_t       poll_interval_ms;
+    int64_t       max_commits_per_batch; /* 0: no limit */
+    int64_t       max_batches;           /* 0: no limit */
+    bool          bootstrap;
+    bool          starting_given;
+    StartingPoint starting;
+    Lsn           starting_lsn;
+    bool          schema_change_fails; /* schema_change_policy: fail */
+    Schema        columns;             /* explicit `columns`; column_count 0: inferred */
+    const Str    *snapshot_keys;
+    size_t        snapshot_key_count;
+} StreamOptions;
+
+typedef struct StreamResult {
+    int64_t batches, rows;
+    OptLsn  start_lsn, end_lsn;
+    OptTime end_commit_ts;
+    int64_t generation;
+    OptLsn  snapshot; /* where the bootstrap started; unset without one */
+} StreamResult;
+
+/* Runs until the trigger is done, `env->cancel` is set (ERR_CANCELLED; everything resumable) or it fails. `out` tells what was done in either case. */
+bool stream_run(Env *env, const StreamOptions *options, StreamResult *out, Err *err) MUST_CHECK;
+
+#endif
