@@ -1,0 +1,137 @@
+/* odbc_conn.c - statements: parameters, execution, and the way to the first result that has columns. */
+#include "sqlconn/odbc_internal.h"
+
+#include <string.h>
+
+bool odbc_conn_is_dead(SqlConn *base)
+{
+    OdbcConn  *conn = (OdbcConn *)base;
+    SQLUINTEGER dead = SQL_CD_FALSE;
+
+    if (!conn->is_connected) return true;
+    if (!odbc_is_ok(SQLGetConnectAttrW(conn->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL))) return true;
+    return dead == SQL_CD_TRUE;
+}
+
+static void wake_conn(void *arg)
+{
+    SqlConn *conn = arg;
+
+    conn->cancel(conn);
+}
+
+int odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt)
+{
+    pthread_mutex_lock(&conn->lock);
+    conn->running = stmt;
+    pthread_mutex_unlock(&conn->lock);
+    return conn->driver->cancel ? cancel_register(conn->driver->cancel, wake_conn, &conn->base) : -1;
+}
+
+void odbc_block_end(OdbcConn *conn, int handle)
+{
+    if (conn->driver->cancel) cancel_unregister(conn->driver->cancel, handle);
+    pthread_mutex_lock(&conn->lock);
+    conn->running = NULL;
+    pthread_mutex_unlock(&conn->lock);
+}
+
+/* Unicode text of a size class, so that the server's plan cache sees few kinds of a statement (sqlserver.md 1.2). */
+static SQLULEN declared_units(size_t unit_count)
+{
+    if (unit_count <= 128) return 128;
+    return unit_count <= 4000 ? 4000 : unit_count;
+}
+
+static bool bind_params(OdbcResult *result, const SqlQuery *query, Err *err)
+{
+    SQLLEN *lengths = ARENA_ARRAY(result->arena, SQLLEN, query->param_count + 1);
+
+    for (size_t i = 0; i < query->param_count; i++) {
+        const SqlParam *param = &query->params[i];
+        size_t          units = 0;
+        SQLWCHAR       *text  = odbc_utf16(result->arena, param->is_null ? STR_EMPTY : param->text, &units);
+
+        lengths[i] = param->is_null ? SQL_NULL_DATA : (SQLLEN)(units * sizeof(SQLWCHAR));
+        SQLRETURN rc = SQLBindParameter(result->stmt, (SQLUSMALLINT)(i + 1), SQL_PARAM_INPUT, SQL_C_WCHAR, SQL_WVARCHAR,
+                                        declared_units(units), 0, text, (SQLLEN)((units + 1) * sizeof(SQLWCHAR)), &lengths[i]);
+        if (!odbc_is_ok(rc)) return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "a parameter was refused", err);
+    }
+    return true;
+}
+
+bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err)
+{
+    SQLSMALLINT count = 0;
+
+    for (*has_columns_out = false;;) {
+        SQLRETURN rc = SQLMoreResults(result->stmt);
+        if (rc == SQL_NO_DATA) return true;
+        if (!odbc_is_ok(rc)) return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
+        if (!odbc_is_ok(SQLNumResultCols(result->stmt, &count)))
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
+        if (count > 0) {
+            *has_columns_out = true;
+            return true;
+        }
+    }
+}
+
+/* Runs the statement and stops at its first result with columns. */
+static bool execute(OdbcResult *result, const SqlQuery *query, bool *has_columns_out, Err *err)
+{
+    SQLSMALLINT count = 0;
+    size_t      units;
+    SQLWCHAR   *text = odbc_utf16(result->arena, query->text, &units);
+    SQLRETURN   rc   = SQLExecDirectW(result->stmt, text, (SQLINTEGER)units);
+
+    if (rc != SQL_NO_DATA && !odbc_is_ok(rc))
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
+    if (rc != SQL_NO_DATA && !odbc_is_ok(SQLNumResultCols(result->stmt, &count)))
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
+    *has_columns_out = count > 0;
+    return count > 0 || odbc_more_results(result, has_columns_out, err);
+}
+
+static OdbcResult *result_new(OdbcConn *conn)
+{
+    Arena      *arena  = arena_new();
+    OdbcResult *result = ARENA_NEW(arena, OdbcResult);
+
+    result->base.stream.next  = odbc_result_next;
+    result->base.stream.close = odbc_result_close;
+    result->arena             = arena;
+    result->block_arena       = arena_new();
+    result->conn              = conn;
+    return result;
+}
+
+bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err *err)
+{
+    OdbcConn   *conn   = (OdbcConn *)base;
+    OdbcResult *result = NULL;
+    bool        ok     = false;
+
+    if (conn->has_result) return err_set(err, ERR_INTERNAL, "a second statement was started on a connection that is being read");
+    if (conn->driver->cancel && !cancel_check(conn->driver->cancel, err)) return false;
+    log_trace(conn->driver->log, "sqlconn", "statement sent", LOG_STR("sql", query->text), LOG_I64("params", query->param_count));
+
+    result           = result_new(conn);
+    conn->has_result = true;
+    atomic_store(&conn->is_cancelled, false);
+    if (!odbc_is_ok(SQLAllocHandle(SQL_HANDLE_STMT, conn->dbc, &result->stmt))) {
+        odbc_fail(SQL_HANDLE_DBC, conn->dbc, conn, "the driver gave no statement", err);
+    } else if (bind_params(result, query, err)) {
+        bool has_columns = false;
+        int  handle      = odbc_block_begin(conn, result->stmt);
+        ok               = execute(result, query, &has_columns, err);
+        odbc_block_end(conn, handle);
+        result->at_end = !has_columns;
+        if (ok && has_columns) ok = odbc_result_bind(result, query, err);
+    }
+    if (ok)
+        *out = &result->base;
+    else
+        odbc_result_close(&result->base.stream);
+    return ok;
+}

@@ -1,0 +1,303 @@
+/* odbc_decode.c - bound cells of the driver become vectors. What has the vector's form already is pointed to, everything else is converted
+ * once. Rows never become objects: each function runs down one column. */
+#include "sqlconn/odbc_internal.h"
+
+#include <string.h>
+
+__extension__ typedef unsigned __int128 U128;
+
+#define US_PER_DAY ((int64_t)86400 * 1000000)
+
+/* NULL when no value is NULL. */
+static const uint64_t *decode_validity(const OdbcColumn *column, size_t row_count, Arena *arena)
+{
+    const SQLLEN *lengths    = column->lengths;
+    size_t        null_count = 0;
+
+    for (size_t i = 0; i < row_count; i++)
+        null_count += lengths[i] == SQL_NULL_DATA;
+    if (null_count == 0) return NULL;
+
+    uint64_t *bits = ARENA_ARRAY(arena, uint64_t, row_count / 64 + 1);
+    for (size_t i = 0; i < row_count; i++)
+        bits[i / 64] |= (uint64_t)(lengths[i] != SQL_NULL_DATA) << (i % 64);
+    return bits;
+}
+
+/* A value longer than its column was declared would be cut by the driver. */
+static bool check_lengths(const OdbcColumn *column, size_t row_count, size_t limit, Err *err)
+{
+    bool is_bad = false;
+
+    for (size_t i = 0; i < row_count; i++)
+        is_bad |= (column->lengths[i] < 0 && column->lengths[i] != SQL_NULL_DATA) || column->lengths[i] > (SQLLEN)limit;
+    return !is_bad || err_set(err, ERR_QUERY, "a value is longer than the driver declared (%zu bytes)", limit);
+}
+
+/* --- dates and times --- */
+
+/* Neighbouring rows often share their day, whose number is the dear part. */
+typedef struct DayCache {
+    int32_t year, month, day;
+    int64_t days;
+} DayCache;
+
+static int64_t day_number(DayCache *cache, int32_t year, int32_t month, int32_t day)
+{
+    if (year != cache->year || month != cache->month || day != cache->day)
+        *cache = (DayCache){year, month, day, civil_days_from_date(year, month, day)};
+    return cache->days;
+}
+
+static const void *decode_dates(const OdbcColumn *column, size_t row_count, Arena *arena)
+{
+    const SQL_DATE_STRUCT *cells = (const void *)column->cells;
+    int32_t               *out   = arena_alloc_uninit(arena, (row_count + 1) * sizeof(*out));
+    DayCache               cache = {1970, 1, 1, 0};
+
+    for (size_t i = 0; i < row_count; i++)
+        out[i] = column->lengths[i] == SQL_NULL_DATA ? 0 : (int32_t)day_number(&cache, cells[i].year, cells[i].month, cells[i].day);
+    return out;
+}
+
+static const void *decode_timestamps(const OdbcColumn *column, size_t row_count, Arena *arena)
+{
+    const SQL_TIMESTAMP_STRUCT *cells      = (const void *)column->cells;
+    int64_t                    *out        = arena_alloc_uninit(arena, (row_count + 1) * sizeof(*out));
+    DayCache                    cache      = {1970, 1, 1, 0};
+    bool                        is_rounded = column->decode == DECODE_DATETIME;
+
+    for (size_t i = 0; i < row_count; i++) {
+        const SQL_TIMESTAMP_STRUCT *cell = &cells[i];
+        if (column->lengths[i] == SQL_NULL_DATA) {
+            out[i] = 0;
+            continue;
+        }
+        int64_t seconds  = ((int64_t)cell->hour * 60 + cell->minute) * 60 + cell->second;
+        int64_t fraction = is_rounded ? (cell->fraction + 500000) / 1000000 * 1000 : cell->fraction / 1000;
+        out[i]           = day_number(&cache, cell->year, cell->month, cell->day) * US_PER_DAY + seconds * 1000000 + fraction;
+    }
+    return out;
+}
+
+/* "13:50:01.1234567" with nine digits. */
+static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+{
+    const Str *text = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths, row_count);
+    Str       *strs = arena_alloc_uninit(arena, (row_count + 1) * sizeof(Str));
+
+    for (size_t i = 0; i < row_count; i++) {
+        ptrdiff_t space = text[i].ptr ? str_find_last_char(text[i], ' ') : -1;
+        Str       cell  = space < 0 ? text[i] : str_slice(text[i], (size_t)space + 1, text[i].len);
+        if (!text[i].ptr) {
+            strs[i] = (Str){NULL, 0};
+            continue;
+        }
+        if (cell.len < 8 || cell.len > 18) return err_set(err, ERR_QUERY, "the driver gave a time of day in an unknown form");
+        char *full = arena_alloc(arena, 19);
+        memcpy(full, "00:00:00.000000000", 18);
+        memcpy(full, cell.ptr, cell.len);
+        full[8] = '.';
+        strs[i] = (Str){full, 18};
+    }
+    out->data = strs;
+    return true;
+}
+
+static bool decode_offsets(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+{
+    const Str *text   = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths, row_count);
+    int64_t   *values = arena_alloc_uninit(arena, (row_count + 1) * sizeof(*values));
+
+    for (size_t i = 0; i < row_count; i++) {
+        char   buf[64];
+        size_t len = 0;
+
+        values[i] = 0;
+        if (!text[i].ptr) continue;
+        ptrdiff_t zone = str_find_last_char(text[i], ' '); /* "2026-01-01 10:00:00.1234567 +02:00" */
+        for (size_t k = 0; k < text[i].len && len < sizeof(buf); k++)
+            if ((ptrdiff_t)k != zone || zone < 19) buf[len++] = text[i].ptr[k];
+        if (!time_parse((Str){buf, len}, &values[i])) return err_set(err, ERR_QUERY, "the driver gave a datetimeoffset in an unknown form");
+    }
+    out->data = values;
+    return true;
+}
+
+/* --- decimals --- */
+
+static U128 power_of_ten(unsigned exponent)
+{
+    U128 value = 1;
+
+    while (exponent-- > 0)
+        value *= 10;
+    return value;
+}
+
+static U128 magnitude_of(const SQL_NUMERIC_STRUCT *cell)
+{
+    uint64_t lower, upper;
+
+    memcpy(&lower, cell->val, 8);
+    memcpy(&upper, cell->val + 8, 8);
+    return (U128)upper << 64 | lower;
+}
+
+/* Stores unscaled values in the width of their precision (column_type.h). */
+static void store_decimal(uint8_t *out, size_t width, size_t row, U128 value)
+{
+    switch (width) {
+    case 2: ((int16_t *)(void *)out)[row] = (int16_t)value; break;
+    case 4: ((int32_t *)(void *)out)[row] = (int32_t)value; break;
+    case 8: ((int64_t *)(void *)out)[row] = (int64_t)value; break;
+    default: ((Int128 *)(void *)out)[row] = (Int128){(uint64_t)value, (int64_t)(value >> 64)}; break;
+    }
+}
+
+/* The value in the scale of the block; the driver says in each cell which scale it wrote. */
+static bool rescale(const SQL_NUMERIC_STRUCT *cell, uint8_t scale, U128 *value)
+{
+    U128 magnitude = magnitude_of(cell);
+
+    if (cell->scale < scale) {
+        U128 factor = power_of_ten((unsigned)(scale - cell->scale));
+        if (magnitude > ~(U128)0 / 2 / factor) return false;
+        magnitude *= factor;
+    } else if (cell->scale > scale) {
+        U128 factor = power_of_ten((unsigned)(cell->scale - scale));
+        if (magnitude % factor != 0) return false;
+        magnitude /= factor;
+    }
+    *value = cell->sign ? magnitude : (U128)0 - magnitude;
+    return true;
+}
+
+static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+{
+    const uint8_t *cells = column->cells;
+    size_t         width = column_type_width(column->type);
+    uint8_t       *data  = arena_alloc_uninit(arena, (row_count + 1) * width);
+    uint8_t        scale = column->type.scale;
+
+    for (size_t i = 0; i < row_count; i++) {
+        SQL_NUMERIC_STRUCT cell;
+        U128               value = 0;
+
+        if (column->lengths[i] != SQL_NULL_DATA) {
+            memcpy(&cell, cells + i * sizeof(cell), sizeof(cell));
+            if (cell.scale == (SQLSCHAR)scale)
+                value = cell.sign ? magnitude_of(&cell) : (U128)0 - magnitude_of(&cell);
+            else if (!rescale(&cell, scale, &value))
+                return err_set(err, ERR_QUERY, "the driver gave a decimal outside its declared type");
+        }
+        store_decimal(data, width, i, value);
+    }
+    out->data = data;
+    return true;
+}
+
+static const void *decode_integer_decimals(const OdbcColumn *column, size_t row_count, Arena *arena)
+{
+    const int64_t *cells  = (const void *)column->cells;
+    size_t         width  = column_type_width(column->type);
+    uint8_t       *data   = arena_alloc_uninit(arena, (row_count + 1) * width);
+    U128           factor = power_of_ten(column->type.scale);
+
+    for (size_t i = 0; i < row_count; i++) {
+        bool is_null = column->lengths[i] == SQL_NULL_DATA;
+        /* two's complement: the product of a negative value is right modulo 2^128 */
+        U128 value = is_null ? 0 : (cells[i] < 0 ? (U128)0 - (U128)(0 - (uint64_t)cells[i]) : (U128)(uint64_t)cells[i]);
+        store_decimal(data, width, i, value * factor);
+    }
+    return data;
+}
+
+/* --- text and bytes --- */
+
+static char *put_hex(char *out, const uint8_t *bytes, size_t count)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < count; i++) {
+        *out++ = digits[bytes[i] >> 4];
+        *out++ = digits[bytes[i] & 15];
+    }
+    return out;
+}
+
+/* 00112233-4455-6677-8899-AABBCCDDEEFF; the first three groups are little-endian numbers. */
+static void format_guid(const SQLGUID *guid, char *out)
+{
+    uint32_t      d1      = (uint32_t)guid->Data1;
+    const uint8_t head[8] = {(uint8_t)(d1 >> 24),          (uint8_t)(d1 >> 16),   (uint8_t)(d1 >> 8),           (uint8_t)d1,
+                             (uint8_t)(guid->Data2 >> 8), (uint8_t)guid->Data2, (uint8_t)(guid->Data3 >> 8), (uint8_t)guid->Data3};
+
+    out    = put_hex(out, head, 4);
+    *out++ = '-';
+    out    = put_hex(out, head + 4, 2);
+    *out++ = '-';
+    out    = put_hex(out, head + 6, 2);
+    *out++ = '-';
+    out    = put_hex(out, guid->Data4, 2);
+    *out++ = '-';
+    put_hex(out, guid->Data4 + 2, 6);
+}
+
+static const void *decode_guids(const OdbcColumn *column, size_t row_count, Arena *arena)
+{
+    const SQLGUID *cells = (const void *)column->cells;
+    Str           *strs  = arena_alloc_uninit(arena, (row_count + 1) * sizeof(Str));
+    char          *text  = arena_alloc_uninit(arena, row_count * 36 + 1);
+
+    for (size_t i = 0; i < row_count; i++) {
+        if (column->lengths[i] == SQL_NULL_DATA) {
+            strs[i] = (Str){NULL, 0};
+            continue;
+        }
+        format_guid(&cells[i], text);
+        strs[i] = (Str){text, 36};
+        text += 36;
+    }
+    return strs;
+}
+
+/* Bytes stay where the driver put them. */
+static const void *decode_binary(const OdbcColumn *column, size_t row_count, Arena *arena)
+{
+    Str *strs = arena_alloc_uninit(arena, (row_count + 1) * sizeof(Str));
+
+    for (size_t i = 0; i < row_count; i++) {
+        bool is_null = column->lengths[i] == SQL_NULL_DATA;
+        strs[i]      = is_null ? (Str){NULL, 0} : (Str){(const char *)column->cells + i * column->cell_bytes, (size_t)column->lengths[i]};
+    }
+    return strs;
+}
+
+bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+{
+    out->type     = column->type;
+    out->validity = decode_validity(column, row_count, arena);
+    switch (column->decode) {
+    case DECODE_DIRECT: out->data = column->cells; return true;
+    case DECODE_NUMERIC: return decode_numerics(column, row_count, arena, out, err);
+    case DECODE_I64_DECIMAL: out->data = decode_integer_decimals(column, row_count, arena); return true;
+    case DECODE_DATE: out->data = decode_dates(column, row_count, arena); return true;
+    case DECODE_TIMESTAMP:
+    case DECODE_DATETIME: out->data = decode_timestamps(column, row_count, arena); return true;
+    case DECODE_GUID: out->data = decode_guids(column, row_count, arena); return true;
+    case DECODE_TIME:
+        return check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err) && decode_time(column, row_count, arena, out, err);
+    case DECODE_DATETIMEOFFSET:
+        return check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err) && decode_offsets(column, row_count, arena, out, err);
+    case DECODE_TEXT:
+        if (!check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err)) return false;
+        out->data = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths, row_count);
+        return true;
+    case DECODE_BINARY:
+        if (!check_lengths(column, row_count, column->cell_bytes, err)) return false;
+        out->data = decode_binary(column, row_count, arena);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,203 @@
+/* odbc_fetch.c - rows of a result as blocks. Bound columns come in whole blocks; a statement with long columns comes row by row, its
+ * bound cells staged, its long ones read with SQLGetData in column order (sqlserver.md 1.2). */
+#include "sqlconn/odbc_internal.h"
+
+#include "base/buf.h"
+#include "base/limits.h"
+
+#include <string.h>
+
+#define LONG_CHUNK_BYTES ((size_t)32 << 10)
+
+void odbc_result_close(RowStream *stream)
+{
+    OdbcResult *result = (OdbcResult *)stream;
+
+    if (result->stmt) {
+        if (!result->at_end) SQLCancel(result->stmt);
+        SQLFreeHandle(SQL_HANDLE_STMT, result->stmt);
+    }
+    result->conn->has_result = false;
+    arena_close(result->block_arena);
+    arena_close(result->arena); /* the result lives in it */
+}
+
+/* After the last row: what follows is skipped, so that a late error is seen. */
+static bool drain(OdbcResult *result, Err *err)
+{
+    bool has_columns = true;
+
+    result->at_end = true;
+    while (has_columns)
+        if (!odbc_more_results(result, &has_columns, err)) return false;
+    return true;
+}
+
+static bool check_row_status(OdbcResult *result, Err *err)
+{
+    for (size_t i = 0; i < result->rows_fetched; i++)
+        if (result->row_status[i] == SQL_ROW_ERROR)
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "a row of the result cannot be read", err);
+    return true;
+}
+
+/* One SQLFetch. At the end rows_fetched is 0. */
+static bool fetch(OdbcResult *result, Err *err)
+{
+    result->rows_fetched = 0;
+    SQLRETURN rc         = SQLFetch(result->stmt);
+
+    if (rc == SQL_NO_DATA) {
+        result->rows_fetched = 0;
+        return drain(result, err);
+    }
+    if (!odbc_is_ok(rc)) {
+        result->at_end = true; /* nothing more comes: closing need not cancel */
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading the rows failed", err);
+    }
+    return rc == SQL_SUCCESS || check_row_status(result, err);
+}
+
+/* --- long columns --- */
+
+static bool get_long(OdbcResult *result, SQLUSMALLINT number, const OdbcColumn *column, size_t terminator, Buf *buf, bool *is_null_out, Err *err)
+{
+    for (*is_null_out = false;;) {
+        SQLLEN    length = 0;
+        char     *room   = buf_reserve(buf, LONG_CHUNK_BYTES);
+        SQLRETURN rc;
+
+        if (!room || buf->len > LIMIT_VALUE_BYTES) return err_set(err, ERR_LIMIT, "a value is longer than %zu bytes", LIMIT_VALUE_BYTES);
+        rc = SQLGetData(result->stmt, number, column->c_type, room, (SQLLEN)LONG_CHUNK_BYTES, &length);
+        if (rc == SQL_NO_DATA) return true;
+        if (!odbc_is_ok(rc)) return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading a long value failed", err);
+        if (length == SQL_NULL_DATA) {
+            *is_null_out = true;
+            return true;
+        }
+        if (rc == SQL_SUCCESS) {
+            buf_advance(buf, (size_t)length);
+            return true;
+        }
+        buf_advance(buf, LONG_CHUNK_BYTES - terminator);
+    }
+}
+
+static bool read_long(OdbcResult *result, size_t index, size_t row, Arena *scratch, Err *err)
+{
+    OdbcColumn *column  = &result->columns[index];
+    bool        is_text = column->decode == DECODE_TEXT;
+    Buf         buf     = buf_new(is_text ? scratch : result->block_arena, LIMIT_VALUE_BYTES + 2 * LONG_CHUNK_BYTES);
+    bool        is_null;
+
+    if (!get_long(result, (SQLUSMALLINT)(index + 1), column, is_text ? sizeof(SQLWCHAR) : 0, &buf, &is_null, err)) return false;
+    column->lengths[row] = is_null ? SQL_NULL_DATA : (SQLLEN)buf.len;
+    if (is_null)
+        column->strs[row] = (Str){NULL, 0};
+    else if (is_text)
+        column->strs[row] = odbc_utf8(result->block_arena, (const SQLWCHAR *)(const void *)buf.ptr, buf.len / sizeof(SQLWCHAR));
+    else
+        column->strs[row] = buf_str(&buf);
+    return true;
+}
+
+/* A short column behind a long one is read the same way, into its cell. */
+static bool read_short(OdbcResult *result, size_t index, size_t row, Err *err)
+{
+    OdbcColumn *column = &result->columns[index];
+    SQLSMALLINT c_type = column->c_type == SQL_C_NUMERIC ? SQL_ARD_TYPE : column->c_type;
+    uint8_t    *cell   = column->cells + row * column->cell_bytes;
+
+    if (c_type == SQL_ARD_TYPE)
+        return err_set(err, ERR_UNSUPPORTED, "a decimal column stands behind a long one in the SELECT list");
+    if (odbc_is_ok(SQLGetData(result->stmt, (SQLUSMALLINT)(index + 1), c_type, cell, (SQLLEN)column->cell_bytes, &column->lengths[row])))
+        return true;
+    return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading a value failed", err);
+}
+
+static bool read_row(OdbcResult *result, size_t row, Arena *scratch, Err *err)
+{
+    bool seen_long = false;
+
+    for (size_t i = 0; i < result->column_count; i++) {
+        OdbcColumn *column = &result->columns[i];
+
+        seen_long = seen_long || column->is_long;
+        if (column->is_long) {
+            if (!read_long(result, i, row, scratch, err)) return false;
+        } else if (seen_long) {
+            if (!read_short(result, i, row, err)) return false;
+        } else {
+            memcpy(column->cells + row * column->cell_bytes, column->stage, column->cell_bytes);
+            column->lengths[row] = *column->stage_length;
+        }
+    }
+    return true;
+}
+
+static bool fetch_rows_with_long(OdbcResult *result, size_t *row_count_out, Err *err)
+{
+    Arena *scratch = arena_new();
+    size_t row     = 0;
+    bool   ok      = false;
+
+    while (row < result->row_capacity && arena_used(result->block_arena) < result->block_bytes) {
+        if (!fetch(result, err)) goto done;
+        if (result->rows_fetched == 0) break;
+        if (!read_row(result, row, scratch, err)) goto done;
+        arena_reset(scratch);
+        row++;
+    }
+    *row_count_out = row;
+    ok             = true;
+done:
+    arena_close(scratch);
+    return ok;
+}
+
+/* --- blocks --- */
+
+static const uint64_t *long_validity(const OdbcColumn *column, size_t row_count, Arena *arena)
+{
+    uint64_t *bits = ARENA_ARRAY(arena, uint64_t, row_count / 64 + 1);
+
+    for (size_t i = 0; i < row_count; i++)
+        if (column->lengths[i] != SQL_NULL_DATA) bits[i / 64] |= (uint64_t)1 << (i % 64);
+    return bits;
+}
+
+static bool decode_block(OdbcResult *result, size_t row_count, RowBlock *out, Err *err)
+{
+    for (size_t i = 0; i < result->column_count; i++) {
+        OdbcColumn *column = &result->columns[i];
+
+        if (column->is_long)
+            result->vectors[i] = (ColumnVector){column->type, column->strs, long_validity(column, row_count, result->block_arena)};
+        else if (!odbc_decode(column, row_count, result->block_arena, &result->vectors[i], err))
+            return err_context(err, "column %.*s", STR_ARG(result->base.stream.schema.columns[i].name));
+    }
+    *out = (RowBlock){result->vectors, result->column_count, row_count};
+    return true;
+}
+
+bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
+{
+    OdbcResult *result    = (OdbcResult *)stream;
+    size_t      row_count = 0;
+    bool        ok;
+
+    *out = (RowBlock){.columns = result->vectors, .column_count = result->column_count};
+    if (result->at_end) return true;
+    arena_reset(result->block_arena);
+    int handle = odbc_block_begin(result->conn, result->stmt);
+    if (result->has_long) {
+        ok = fetch_rows_with_long(result, &row_count, err);
+    } else {
+        ok        = fetch(result, err);
+        row_count = result->rows_fetched;
+    }
+    odbc_block_end(result->conn, handle);
+    if (ok && atomic_load(&result->conn->is_cancelled) && !result->at_end)
+        ok = err_set(err, ERR_CANCELLED, "the statement was stopped on request");
+    return ok && (row_count == 0 || decode_block(result, row_count, out, err));
+}

@@ -1,0 +1,123 @@
+/* odbc_internal.h - what the files that talk to unixODBC share. They alone see sql.h.
+ *
+ * All calls that carry text are the W functions: UTF-16 both ways, so no locale plays a part. */
+#ifndef TIDELAKE_SQLCONN_ODBC_INTERNAL_H
+#define TIDELAKE_SQLCONN_ODBC_INTERNAL_H
+
+#include "sqlconn/sqlconn_internal.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <sql.h>
+#include <sqlext.h>
+#include <sqlucode.h>
+
+/* sql.h's macros of these names would hide SqlTypeKind's; its numbers are not needed here. */
+#undef SQL_TYPE_DATE
+#undef SQL_TYPE_TIME
+
+_Static_assert(sizeof(SQLWCHAR) == 2, "unixODBC with 2-byte SQLWCHAR is expected");
+_Static_assert(sizeof(SQLLEN) == 8, "64-bit ODBC is expected");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "UTF-16 of the driver is read as little-endian");
+
+typedef struct OdbcDriver {
+    SqlDriver       base;
+    Arena          *arena;
+    SQLHENV         env;
+    Log            *log;
+    Cancel         *cancel;
+    Str             scratch_directory;
+    pthread_mutex_t lock;         /* guards what follows */
+    Arena          *conf_arena;
+    Str             conf_text;    /* of the private freetds.conf; empty: none written */
+    Str             conf_path;
+} OdbcDriver;
+
+typedef struct OdbcConn {
+    SqlConn         base;
+    OdbcDriver     *driver;
+    SQLHDBC         dbc;
+    DriverFamily    family;
+    bool            is_connected;
+    bool            has_result;   /* one result at a time: no MARS */
+    atomic_bool     is_cancelled; /* since the running statement began */
+    pthread_mutex_t lock;         /* guards `running` */
+    SQLHSTMT        running;      /* the statement a call is blocked in, NULL if none */
+} OdbcConn;
+
+/* A call that may block: sqlconn_cancel and the driver's Cancel reach `stmt` in between. */
+int  odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt);
+void odbc_block_end(OdbcConn *conn, int handle);
+
+bool odbc_is_ok(SQLRETURN rc); /* SQL_SUCCESS or SQL_SUCCESS_WITH_INFO */
+/* All diagnostic records of a handle into `err`; false always. `conn` may be NULL. */
+bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what, Err *err);
+bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err *err);
+bool odbc_conn_is_dead(SqlConn *base);
+
+/* UTF-16 with a terminator; `*unit_count_out` without it. */
+SQLWCHAR *odbc_utf16(Arena *arena, Str text, size_t *unit_count_out);
+Str       odbc_utf8(Arena *arena, const SQLWCHAR *text, size_t unit_count);
+
+/* --- a result --- */
+
+/* How a bound column becomes a vector of its block. */
+typedef enum Decode {
+    DECODE_DIRECT,    /* the bound array is the vector's */
+    DECODE_NUMERIC,   /* SQL_NUMERIC_STRUCT to a decimal of the wanted width */
+    DECODE_I64_DECIMAL, /* int64_t to a decimal */
+    DECODE_DATE,
+    DECODE_TIMESTAMP, /* to microseconds */
+    DECODE_DATETIME,  /* to microseconds, rounded to the millisecond */
+    DECODE_GUID,
+    DECODE_TIME,          /* text of the driver to nine digits */
+    DECODE_DATETIMEOFFSET, /* text of the driver to an instant */
+    DECODE_TEXT,
+    DECODE_BINARY,
+} Decode;
+
+typedef struct OdbcColumn {
+    SqlTypeKind kind;
+    bool        is_long;      /* read with SQLGetData, after the bound columns */
+    Decode      decode;
+    SQLSMALLINT c_type;
+    size_t      cell_bytes;   /* of one row in `cells` */
+    uint8_t     scale;        /* of a decimal as the server has it */
+    uint8_t     precision;
+    ColumnType  type;         /* in the block */
+    uint8_t    *cells;        /* row_capacity of them */
+    SQLLEN     *lengths;
+    uint8_t    *stage;        /* where the driver writes when rows come one by one, else `cells` */
+    SQLLEN     *stage_length;
+    Str        *strs;         /* values of a long column */
+} OdbcColumn;
+
+typedef struct OdbcResult {
+    SqlResult     base;
+    OdbcConn     *conn;
+    SQLHSTMT      stmt;
+    Arena        *arena;       /* the result's */
+    Arena        *block_arena; /* reset per block */
+    OdbcColumn   *columns;
+    size_t        column_count;
+    ColumnVector *vectors;
+    size_t        row_capacity;
+    size_t        block_bytes; /* of long values, before a block is handed on */
+    bool          has_long;
+    bool          at_end;
+    SQLULEN       rows_fetched;
+    SQLUSMALLINT *row_status;
+} OdbcResult;
+
+/* Describes the columns, binds them within the byte budget. */
+bool odbc_result_bind(OdbcResult *result, const SqlQuery *query, Err *err);
+bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err);
+void odbc_result_close(RowStream *stream);
+/* Moves to the first result that has columns; `*has_columns_out` false at the end of them all. */
+bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err);
+
+/* Turns `row_count` bound cells of a column into a vector. */
+bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err);
+
+#endif
