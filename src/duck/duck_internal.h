@@ -1,0 +1,94 @@
+/* What the files of duck/ share: instances, connections, running a statement, and values on their way in and out. */
+#ifndef TIDELAKE_DUCK_INTERNAL_H
+#define TIDELAKE_DUCK_INTERNAL_H
+
+#include "base/buf.h"
+#include "duck/duck.h"
+
+#include <duckdb.h>
+#include <pthread.h>
+
+typedef enum InstanceKind { INSTANCE_WRITER, INSTANCE_QUERY } InstanceKind;
+#define INSTANCE_COUNT 2
+
+/* An open connection; in the Duck's list as long as it is open, so that a cancel finds it. */
+typedef struct Connection {
+    struct Connection *previous, *next;
+    Duck              *duck;
+    duckdb_connection  raw;
+} Connection;
+
+/* Rows on their way into libduckdb. `id` is what SQL knows them by. */
+typedef struct RowSource {
+    struct RowSource *next;
+    uint64_t          id;
+    Duck             *duck;
+    RowStream        *rows;
+    RowBlock          block;
+    size_t            row_index; /* the next row of the block */
+    Err               err;       /* what the stream raised */
+} RowSource;
+
+struct Duck {
+    DuckOptions     options;
+    char           *temp_directory;
+    pthread_mutex_t open_lock; /* guards `databases` */
+    duckdb_database databases[INSTANCE_COUNT];
+    pthread_mutex_t lock; /* guards the lists; never held while libduckdb works */
+    Connection     *connections;
+    RowSource      *sources;
+    uint64_t        last_source_id;
+    int             cancel_handle;
+};
+
+struct DuckSession {
+    Connection connection;
+    bool       has_stream; /* a query's rows are being read */
+};
+
+/* --- duck.c --- */
+/* Opens the instance when it is the first connection. `connection` must not move while it is open. */
+bool duck_connect(Duck *duck, InstanceKind kind, Connection *connection, Err *err) MUST_CHECK;
+void duck_disconnect(Connection *connection); /* accepts one that never opened, all zero */
+/* Prepares one statement. */
+bool duck_prepare_sql(Connection *connection, Str sql, duckdb_prepared_statement *out,
+                      Err *err) MUST_CHECK;
+/* Runs it; the caller destroys the result, of a failure too. With `is_streaming` rows are made as they are fetched. */
+bool duck_run_prepared(Connection *connection, duckdb_prepared_statement statement,
+                       bool is_streaming, duckdb_result *out, Err *err) MUST_CHECK;
+/* Both in one. */
+bool duck_run_sql(Connection *connection, Str sql, bool is_streaming, duckdb_result *out,
+                  Err *err) MUST_CHECK;
+/* The next rows, NULL at the end. */
+bool duck_fetch(duckdb_result *result, duckdb_data_chunk *out, Err *err) MUST_CHECK;
+/* libduckdb's message as an Err: its class decides the code. Always false. */
+bool duck_set_err(Err *err, const char *message);
+
+/* --- duck_values.c --- */
+duckdb_logical_type duck_logical_type(ColumnType type); /* to be destroyed */
+/* false when the lake has no such type. */
+bool duck_column_type(duckdb_logical_type logical, ColumnType *out);
+/* Puts `count` values from `from` on into the vector. Text is not copied: it must live until libduckdb asks for more. */
+void duck_fill_vector(duckdb_vector vector, const ColumnVector *column, size_t from, size_t count);
+/* The vector's values as a column, text pointing into the vector. */
+ColumnVector duck_column_of_vector(Arena *arena, duckdb_vector vector, ColumnType type,
+                                   size_t count);
+Str          duck_vector_str(duckdb_vector vector, idx_t row); /* of VARCHAR or BLOB */
+bool         duck_vector_is_null(duckdb_vector vector, idx_t row);
+
+/* --- duck_sql.c --- */
+void duck_append_identifier(Buf *sql, Str name);
+void duck_append_literal(Buf *sql, Str text);
+/* A literal for a path that libduckdb would otherwise take for a pattern. */
+void duck_append_path_literal(Buf *sql, Str path);
+/* The options of every COPY to Parquet, in parentheses. */
+void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options);
+
+/* --- duck_stats.c --- */
+/* Takes the result row of a COPY with RETURN_STATS apart, and finds out which bounds can be trusted. */
+bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const Schema *schema,
+                          Str local_path, Arena *arena, DuckFile *out, Err *err) MUST_CHECK;
+/* After an error: nothing is left at the path, or nothing in it where it cannot be removed. */
+void duck_discard_file(Str local_path);
+
+#endif

@@ -1,0 +1,141 @@
+/* duck_sql.c - SQL text for libduckdb. Names and values get into it through the functions here alone. */
+#include "duck/duck_internal.h"
+
+#include <assert.h>
+
+static void append_quoted(Buf *sql, char quote, Str text)
+{
+    buf_append_char(sql, quote);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == quote) buf_append_char(sql, quote);
+        buf_append_char(sql, text.ptr[i]);
+    }
+    buf_append_char(sql, quote);
+}
+
+void duck_append_identifier(Buf *sql, Str name)
+{
+    append_quoted(sql, '"', name);
+}
+
+void duck_append_literal(Buf *sql, Str text)
+{
+    append_quoted(sql, '\'', text);
+}
+
+Str duck_quote_identifier(Arena *arena, Str name)
+{
+    Buf sql = buf_new(arena, 0);
+    duck_append_identifier(&sql, name);
+    return buf_str(&sql);
+}
+
+Str duck_quote_literal(Arena *arena, Str text)
+{
+    Buf sql = buf_new(arena, 0);
+    duck_append_literal(&sql, text);
+    return buf_str(&sql);
+}
+
+/* A bracket expression of one character stands for that character alone. */
+void duck_append_path_literal(Buf *sql, Str path)
+{
+    buf_append_char(sql, '\'');
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.ptr[i];
+        if (c == '*' || c == '?' || c == '[')
+            buf_printf(sql, "[%c]", c);
+        else if (c == '\'')
+            buf_append_c(sql, "''");
+        else
+            buf_append_char(sql, c);
+    }
+    buf_append_char(sql, '\'');
+}
+
+Str duck_type_name(Arena *arena, ColumnType type)
+{
+    switch (type.kind) {
+    case TYPE_BOOLEAN: return STR("BOOLEAN");
+    case TYPE_SHORT: return STR("SMALLINT");
+    case TYPE_INTEGER: return STR("INTEGER");
+    case TYPE_LONG: return STR("BIGINT");
+    case TYPE_FLOAT: return STR("FLOAT");
+    case TYPE_DOUBLE: return STR("DOUBLE");
+    case TYPE_DECIMAL: return str_printf(arena, "DECIMAL(%d,%d)", type.precision, type.scale);
+    case TYPE_DATE: return STR("DATE");
+    case TYPE_TIMESTAMP: return STR("TIMESTAMP WITH TIME ZONE");
+    case TYPE_TIMESTAMP_NTZ: return STR("TIMESTAMP");
+    case TYPE_STRING: return STR("VARCHAR");
+    case TYPE_BINARY: break;
+    }
+    return STR("BLOB");
+}
+
+/* The rows of no file. */
+static void append_empty_relation(Buf *sql, Arena *arena, const Schema *schema)
+{
+    buf_append_c(sql, "(SELECT ");
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const Column *column = &schema->columns[i];
+        buf_printf(sql, "%sCAST(NULL AS %.*s) AS ", i > 0 ? ", " : "",
+                   STR_ARG(duck_type_name(arena, column->type)));
+        duck_append_identifier(sql, column->name);
+    }
+    buf_append_c(sql, " WHERE false)");
+}
+
+Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
+                          const Schema *schema)
+{
+    Buf sql = buf_new(arena, 0);
+
+    assert(schema->column_count > 0);
+    if (path_count == 0) {
+        append_empty_relation(&sql, arena, schema);
+        return buf_str(&sql);
+    }
+    buf_append_c(&sql, "read_parquet([");
+    for (size_t i = 0; i < path_count; i++) {
+        if (i > 0) buf_append_c(&sql, ", ");
+        duck_append_path_literal(&sql, local_paths[i]);
+    }
+    buf_append_c(&sql, "], hive_partitioning=false, schema=MAP{");
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const Column *column = &schema->columns[i];
+        if (i > 0) buf_append_c(&sql, ", ");
+        duck_append_literal(&sql, column->name);
+        buf_append_c(&sql, ": {name: ");
+        duck_append_literal(&sql, column->name);
+        buf_printf(&sql, ", type: '%.*s', default_value: NULL}",
+                   STR_ARG(duck_type_name(arena, column->type)));
+    }
+    buf_append_c(&sql, "})");
+    return buf_str(&sql);
+}
+
+static void append_codec(Buf *sql, DuckCompression compression)
+{
+    switch (compression) {
+    case DUCK_ZSTD: buf_append_c(sql, "COMPRESSION zstd, COMPRESSION_LEVEL 1"); return;
+    case DUCK_SNAPPY: buf_append_c(sql, "COMPRESSION snappy"); return;
+    case DUCK_UNCOMPRESSED: buf_append_c(sql, "COMPRESSION uncompressed"); return;
+    }
+}
+
+/* delta.md 2.3 and 3.3: v1 pages, no Bloom filters, and the key that keeps Spark 3 from shifting old dates. The file is written in place,
+ * under the name we chose; a memfd could not be renamed. */
+void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options)
+{
+    buf_append_c(sql, "(FORMAT parquet, PARQUET_VERSION v1, ");
+    append_codec(sql, options->compression);
+    buf_append_c(sql, ", ROW_GROUP_SIZE 122880");
+    if (options->row_group_bytes > 0)
+        buf_printf(sql, ", ROW_GROUP_SIZE_BYTES %lld", (long long)options->row_group_bytes);
+    buf_append_c(
+        sql,
+        ", WRITE_BLOOM_FILTER false, WRITE_EMPTY_FILE false, USE_TMP_FILE false, RETURN_STATS, "
+        "KV_METADATA {'org.apache.spark.version': '3.5.0', 'tidelake.version': ");
+    duck_append_literal(sql, options->tidelake_version);
+    buf_append_c(sql, "})");
+}
