@@ -35,6 +35,13 @@ typedef struct SimDdlEntry {
     int64_t time_us; /* local, whole minutes */
 } SimDdlEntry;
 
+typedef struct SimScanError { /* a row of dm_cdc_errors */
+    int64_t time_us; /* local */
+    int32_t number, severity, state;
+    Lsn     start_lsn;
+    Str     message;
+} SimScanError;
+
 bool sim_cdc_is_enabled(const SimDatabase *database);
 bool sim_cdc_enable_database(SimTxn *txn, SimError *error) MUST_CHECK;
 bool sim_cdc_disable_database(SimTxn *txn, SimError *error) MUST_CHECK;
@@ -54,6 +61,11 @@ bool   sim_cdc_find_instance(SimDatabase *database, Str name, Arena *arena, SimC
 size_t sim_cdc_ddl_history(SimDatabase *database, Str instance, Arena *arena, SimDdlEntry **out);
 bool   sim_cdc_max_lsn(SimDatabase *database, Lsn *out); /* false: NULL */
 bool   sim_cdc_map_lsn_to_time(SimDatabase *database, Lsn lsn, int64_t *local_us_out);
+/* sys.fn_cdc_map_time_to_lsn with its four operators; false: NULL. `datetime` is compared in ticks of 1/300 s. */
+typedef enum SimTimeToLsn { SIM_LARGEST_LESS, SIM_LARGEST_LESS_OR_EQUAL, SIM_SMALLEST_GREATER, SIM_SMALLEST_GREATER_OR_EQUAL } SimTimeToLsn;
+bool   sim_cdc_map_time_to_lsn(SimDatabase *database, SimTimeToLsn op, const SimValue *datetime, Lsn *out);
+size_t sim_cdc_errors(SimDatabase *database, Arena *arena, SimScanError **out);
+SimTable *sim_cdc_mapping_table(SimDatabase *database); /* NULL when CDC is off */
 
 /* --- the jobs --- */
 typedef enum SimCaptureMode { SIM_CAPTURE_AUTO, SIM_CAPTURE_MANUAL, SIM_CAPTURE_PAUSED } SimCaptureMode;

@@ -7,8 +7,11 @@
 #ifndef TIDESIM_MODEL_H
 #define TIDESIM_MODEL_H
 
+#include <stdatomic.h>
+
 #include "base/rng.h"
 #include "base/sched.h"
+#include "sim/time_zone.h"
 #include "sim/value.h"
 #include "types/lsn.h"
 
@@ -20,6 +23,37 @@ typedef struct SimTxn      SimTxn;
 typedef struct SimScan     SimScan;
 typedef struct SimRow      SimRow; /* one encoded row version */
 typedef struct SimSession  SimSession;
+
+/* --- the server: what sim_server_open of sim.h builds on --- */
+typedef struct SimModelOptions { /* the fields of SimOptions */
+    Clock  *clock;
+    Sched  *sched;
+    Rng    *rng;
+    Log    *log;                 /* may be NULL */
+    int     server_version;      /* 0: 2022 */
+    Str     time_zone;           /* empty: UTC */
+    int64_t capture_interval_ms; /* 0: 5000; -1: manual */
+    int64_t idle_entry_ms;       /* 0: 305000 */
+    int64_t retention_minutes;   /* 0: 4320 */
+    bool    command_id_per_statement;
+} SimModelOptions;
+/* Holds the databases master, tempdb, model and msdb. Errors: 9820 (unknown zone). */
+bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *error) MUST_CHECK;
+void sim_model_close(SimServer *server); /* stops the jobs; no transaction may be open; accepts NULL */
+/* A pointer of the session layer, for its registry. */
+void  sim_server_set_owner(SimServer *server, void *owner);
+void *sim_server_owner(const SimServer *server);
+Clock *sim_server_clock(const SimServer *server);
+Sched *sim_server_sched(const SimServer *server);
+Rng   *sim_server_rng(const SimServer *server);
+Log   *sim_server_log(const SimServer *server);
+int    sim_server_version(const SimServer *server); /* 2016 ... 2025 */
+const SimZone *sim_server_zone(const SimServer *server);
+bool    sim_server_set_zone(SimServer *server, Str windows_name);
+int64_t sim_server_local_us(const SimServer *server); /* the local clock now, microseconds since 1970 */
+/* DBCC TRACEON; 8207 is the one that means something here (2.14). */
+void sim_server_set_trace_flag(SimServer *server, int flag, bool on);
+bool sim_server_next_database(SimServer *server, size_t *at, SimDatabase **out);
 
 /* --- tables --- */
 typedef struct SimColumn {
@@ -64,17 +98,29 @@ typedef struct SimTableInfo { /* a consistent copy of a table's description */
 const SimTableInfo *sim_table_info(const SimTable *table);
 ptrdiff_t sim_table_find_column(const SimTable *table, Str name); /* ordinal, ignoring case; -1 if none */
 int64_t   sim_table_row_count(const SimTable *table);             /* committed rows */
+int64_t   sim_table_size_bytes(const SimTable *table);            /* encoded bytes of the committed rows, about */
+SimDatabase *sim_table_database(const SimTable *table);
+int64_t   sim_table_identity_current(const SimTable *table);      /* IDENT_CURRENT: the last value given out, else the seed */
+bool      sim_table_is_captured(const SimTable *table);           /* sys.tables.is_tracked_by_cdc */
+/* The arena goes to the table and is closed with it: expressions of defaults and computed columns live there. */
+void      sim_table_adopt(SimTable *table, Arena *arena);
 
 SimDatabase *sim_server_find_database(SimServer *server, Str name);
+SimServer   *sim_database_server(const SimDatabase *database);
 Str          sim_database_name(const SimDatabase *database);
 int32_t      sim_database_id(const SimDatabase *database);
+bool         sim_database_is_system(const SimDatabase *database); /* master, tempdb, model, msdb */
+int64_t      sim_database_created_us(const SimDatabase *database); /* local */
 /* NULL if there is none. `schema` empty: dbo. */
 SimTable    *sim_database_find_table(SimDatabase *database, Str schema, Str name);
 SimTable    *sim_database_find_table_by_id(SimDatabase *database, int32_t object_id);
 bool         sim_database_next_table(SimDatabase *database, size_t *at, SimTable **out);
 bool         sim_database_has_schema(SimDatabase *database, Str schema);
+int32_t      sim_database_schema_id(SimDatabase *database, Str schema); /* dbo 1, sys 4, own ones from 5; 0: none */
+bool         sim_database_next_schema(SimDatabase *database, size_t *at, Arena *arena, Str *name_out, int32_t *id_out);
 
-/* DDL: transactional, written to the log, recorded for capture (2.16). */
+/* DDL: transactional, written to the log, recorded for capture (2.16). Each takes the table's Sch-M lock to the end of the transaction. A SimTable stays
+ * valid (dropped, empty) until its database is closed; a SimTableInfo as long. */
 typedef struct SimTableSpec {
     Str               schema, name;
     const SimColumn  *columns;
@@ -85,29 +131,52 @@ typedef struct SimTableSpec {
 } SimTableSpec;
 bool sim_create_table(SimTxn *txn, const SimTableSpec *spec, SimTable **out, SimError *error) MUST_CHECK;
 bool sim_drop_table(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
-bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec, SimError *error) MUST_CHECK;
+bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec, SimError *error) MUST_CHECK; /* 1505, 1913, 1902 */
+bool sim_drop_index(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK; /* a constraint's index too; 3701, 22983 when CDC uses it */
 /* `ddl_text` is what ddl_history shows. */
 bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const SimValue *fill, Str ddl_text, SimError *error) MUST_CHECK;
 bool sim_drop_column(SimTxn *txn, SimTable *table, Str column, Str ddl_text, SimError *error) MUST_CHECK;
 bool sim_alter_column(SimTxn *txn, SimTable *table, Str column, const SimType *type, bool is_nullable, Str ddl_text, SimError *error) MUST_CHECK;
+bool sim_rename_table(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK;                /* 15335 */
+bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name, SimError *error) MUST_CHECK;   /* 4928 when captured */
 bool sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
+bool sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
 bool sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
 bool sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
 
 /* --- transactions --- */
 typedef enum SimIsolation { SIM_READ_UNCOMMITTED, SIM_READ_COMMITTED, SIM_REPEATABLE_READ, SIM_SERIALIZABLE, SIM_SNAPSHOT } SimIsolation;
 
-/* What a wait needs to know of its session; owned by the session. */
+/* What a wait needs to know of its session; owned by the session. Others wake it through sim_waiter_wake alone. */
 typedef struct SimWaiter {
     int32_t session_id;
     int64_t lock_timeout_ms; /* -1: for ever */
     int     deadlock_priority; /* -10 to 10 */
-    Queue  *wake;            /* capacity 1: pushed by whoever ends the wait */
-    volatile bool attention; /* set before `wake` is pushed: stop now */
-    volatile bool killed;
+    Queue  *wake;            /* capacity 1 */
+    atomic_bool attention;   /* stop now: the call in progress fails with SIM_ATTENTION; cleared by the session */
+    atomic_bool killed;      /* the call in progress fails with 596 */
+    /* For sys.dm_exec_requests, written by waits. */
+    _Atomic(const char *) wait_type; /* "LCK_M_S"; NULL: running */
+    _Atomic int32_t blocking_session_id;
+    _Atomic int64_t lock_waits;
+    atomic_bool wake_is_pending; /* internal */
 } SimWaiter;
+#define SIM_ATTENTION 3617 /* number of the error of a call that an attention stopped; never sent to a client */
+/* Wakes a waiting session, once, whoever else does; harmless when it does not wait. Not with a latch of one's own held. */
+void sim_waiter_wake(SimWaiter *waiter);
 
 SimTxn *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
+SimDatabase *sim_txn_database(const SimTxn *txn);
+uint64_t     sim_txn_id(const SimTxn *txn); /* unique in the server: the transaction descriptor */
+bool         sim_txn_has_written(const SimTxn *txn);
+/* Around each statement: a number for command ids (2.14), and the end of locks that last as long as a statement. */
+void sim_txn_statement_begin(SimTxn *txn);
+void sim_txn_statement_end(SimTxn *txn);
+/* Locks a table. SCHEMA keeps its description as it is, taken before binding; to the end of the statement, or of the transaction when `to_end`.
+ * Afterwards a dropped table says so: sim_table_is_dropped (208). */
+typedef enum SimTableLock { SIM_LOCK_SCHEMA, SIM_LOCK_SHARED, SIM_LOCK_EXCLUSIVE } SimTableLock;
+bool sim_lock_table(SimTxn *txn, SimTable *table, SimTableLock mode, bool to_end, SimError *error) MUST_CHECK;
+bool sim_table_is_dropped(const SimTable *table);
 /* Commit writes the commit record; its LSN is the transaction's start_lsn in change tables. `lsn_out` may be NULL. Both free the transaction. */
 bool    sim_txn_commit(SimTxn *txn, Lsn *lsn_out, SimError *error) MUST_CHECK;
 void    sim_txn_rollback(SimTxn *txn);
@@ -115,7 +184,8 @@ void    sim_txn_rollback(SimTxn *txn);
 uint64_t sim_txn_mark(const SimTxn *txn);
 void     sim_txn_undo_to(SimTxn *txn, uint64_t mark);
 
-/* A statement that changes rows tells the model how many rows it changes at once, because key updates are logged differently (2.14). */
+/* A statement that changes rows tells the model how many rows it changes at once, because key updates are logged differently (2.14). Each call is atomic. A row
+ * that the same call has changed already is skipped. A NULL for a rowversion column gets the next one. */
 typedef struct SimChange {
     const SimRow   *row;    /* row to update or delete, from a scan with for_update; NULL for inserts */
     const SimValue *values; /* new row in ordinal order, already converted; NULL for deletes */
@@ -144,20 +214,22 @@ typedef struct SimRange {
 /* What the statement sees: the isolation of `txn`, a hint (NOLOCK and friends) already folded in by the caller. */
 typedef struct SimScanOptions {
     SimIsolation isolation;
-    bool         for_update;   /* rows are about to be changed: takes update locks */
+    bool         for_update;   /* rows are about to be changed: takes update locks; the rows then stay valid until the transaction ends */
     bool         read_past;
     int64_t      limit_hint;   /* the caller wants about that many rows; 0: unknown. Batches stay small then */
 } SimScanOptions;
 bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range, const SimScanOptions *options, SimScan **out, SimError *error) MUST_CHECK;
 /* The next rows, at most a batch (some hundreds); *count_out 0 at the end. They stay valid until the next call or the close. */
 bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out, SimError *error) MUST_CHECK;
-void sim_scan_close(SimScan *scan);
+/* With for_update: row `index` of the last batch does not qualify; its lock goes and the row stays valid only until the next call. */
+void sim_scan_skip(SimScan *scan, size_t index);
+void sim_scan_close(SimScan *scan); /* before its transaction ends; accepts NULL */
 bool sim_scan_was_seek(const SimScan *scan);
 int64_t sim_scan_rows_examined(const SimScan *scan);
 
 /* Decodes one column of a row; bytes point into the row. */
 void sim_row_value(const SimTable *table, const SimRow *row, size_t ordinal, SimValue *out);
-/* The column's bytes in TDS row format (with its length prefix), for sinks that copy rather than decode. */
+/* The column's bytes in TDS row format, always the nullable form with its length prefix (INTN, not INT4), for sinks that copy rather than decode. */
 Bytes sim_row_wire(const SimTable *table, const SimRow *row, size_t ordinal);
 
 /* --- principals and permissions (2.15) --- */
@@ -175,7 +247,8 @@ bool sim_drop_principal(SimDatabase *database, Str name, SimError *error) MUST_C
 bool sim_role_add_member(SimDatabase *database, Str role, Str member, bool add, SimError *error) MUST_CHECK; /* db_owner, db_datareader, db_datawriter and own roles */
 /* Name of the user a login has in the database; false: no access (4060, 916). sysadmin is dbo. */
 bool sim_find_user(SimDatabase *database, const SimLogin *login, Arena *arena, Str *user_out);
-bool sim_is_member(SimDatabase *database, Str user, Str role);
+bool sim_is_member(SimDatabase *database, Str user, Str role); /* through other roles too; dbo is in db_owner */
+bool sim_is_owner(SimDatabase *database, Str user);            /* dbo or a member of db_owner */
 /* object_id 0 with schema "": the database; object_id 0 with schema: the schema. column empty: the whole object. */
 bool sim_grant(SimDatabase *database, Str principal, uint32_t permissions, int32_t object_id, Str schema, Str column, bool grant, bool deny, SimError *error) MUST_CHECK;
 /* Every column of `columns` (count 0: the whole object, or any column when `any_column`). */
