@@ -24,6 +24,7 @@ typedef struct Bytes {
 } Bytes;
 
 #define STR(literal) ((Str){(literal), sizeof(literal) - 1})
+#define STR_INIT(literal) {(literal), sizeof(literal) - 1} /* the same for static tables, where C wants a constant */
 #define STR_EMPTY ((Str){"", 0})
 #define STR_ARG(str) (int)(str).len, (str).len ? (str).ptr : "" /* for "%.*s" */
 
