@@ -156,6 +156,13 @@ void               sim_sort_key(const SimValue *value, bool descending, Buf *out
 /* CAST and CONVERT (style 0 is the default; implicit conversions set `implicit`, which refuses what SQL Server refuses). Errors 241, 242, 245, 8114, 8115, 8169, 2628, 529, ... */
 bool sim_convert(const SimValue *value, const SimType *to, int style, bool implicit, Arena *arena,
                  SimValue *out, SimError *error) MUST_CHECK;
+/* What SQL Server says when a statement that needs the conversion is compiled: 529 (not allowed at all), 257 (needs CONVERT), 206 (implicit, and
+ * clashing). True: it may be tried. */
+bool sim_convert_check(const SimType *from, const SimType *to, bool implicit,
+                       SimError *error) MUST_CHECK;
+/* The type of left op right. 402, 8117, 206 where SQL Server refuses the operands. */
+bool sim_arithmetic_type(char op, const SimType *left, const SimType *right, SimType *out,
+                         SimError *error) MUST_CHECK;
 /* + - * / % & | ^ on two values, with SQL Server's result types. NULL in, NULL out. + concatenates text. */
 bool sim_arithmetic(char op, const SimValue *left, const SimValue *right, Arena *arena,
                     SimValue *out, SimError *error) MUST_CHECK;
