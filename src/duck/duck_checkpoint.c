@@ -1,5 +1,6 @@
 /* duck_checkpoint.c - Delta checkpoints: the shape of the file (delta.md 2.13), and its rows back as the actions they came from (1.4). */
 #include "duck/duck_checkpoint.h"
+
 #include "base/json.h"
 #include "duck/duck_internal.h"
 
@@ -7,17 +8,17 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define DELETION_VECTOR                                                                \
-    "STRUCT(\"storageType\" VARCHAR, \"pathOrInlineDv\" VARCHAR, \"offset\" INTEGER, " \
-    "\"sizeInBytes\" INTEGER, \"cardinality\" BIGINT)"
+/* clang-format off */
 #define STRINGS "MAP(VARCHAR, VARCHAR)"
-#define ADD_MEMBERS                                                                     \
-    "\"path\" VARCHAR, \"partitionValues\" " STRINGS                                    \
-    ", \"size\" BIGINT, \"modificationTime\" BIGINT, "                                  \
-    "\"dataChange\" BOOLEAN, \"tags\" " STRINGS ", \"deletionVector\" " DELETION_VECTOR \
-    ", \"baseRowId\" BIGINT, "                                                          \
-    "\"defaultRowCommitVersion\" BIGINT, \"clusteringProvider\" VARCHAR, \"stats\" VARCHAR"
+#define DELETION_VECTOR                                                                            \
+    "STRUCT(storageType VARCHAR, pathOrInlineDv VARCHAR, \"offset\" INTEGER, sizeInBytes INTEGER,"  \
+    " cardinality BIGINT)"
+#define ADD_MEMBERS                                                                                \
+    "path VARCHAR, partitionValues " STRINGS ", size BIGINT, modificationTime BIGINT,"             \
+    " dataChange BOOLEAN, tags " STRINGS ", deletionVector " DELETION_VECTOR ", baseRowId BIGINT," \
+    " defaultRowCommitVersion BIGINT, clusteringProvider VARCHAR, stats VARCHAR"
 
+/* Names and order of delta.md 2.13; libduckdb keeps the letters' case. */
 typedef struct ActionColumn {
     const char *name;
     const char *written; /* NULL: not in our checkpoints */
@@ -27,41 +28,30 @@ typedef struct ActionColumn {
 static const ActionColumn *action_columns(size_t *count_out)
 {
     static const ActionColumn columns[] = {
-        {"txn", "STRUCT(\"appId\" VARCHAR, \"version\" BIGINT, \"lastUpdated\" BIGINT)", NULL},
+        {"txn", "STRUCT(appId VARCHAR, version BIGINT, lastUpdated BIGINT)", NULL},
         {"add", "STRUCT(" ADD_MEMBERS ")",
-         "STRUCT(" ADD_MEMBERS ", \"stats_parsed\" STRUCT(\"numRecords\" BIGINT))"},
-        {"remove",
-         "STRUCT(\"path\" VARCHAR, \"deletionTimestamp\" BIGINT, \"dataChange\" BOOLEAN, "
-         "\"extendedFileMetadata\" BOOLEAN, "
-         "\"partitionValues\" " STRINGS ", \"size\" BIGINT, \"deletionVector\" " DELETION_VECTOR
-         ", \"baseRowId\" BIGINT, \"defaultRowCommitVersion\" BIGINT)",
-         NULL},
-        {"metaData",
-         "STRUCT(\"id\" VARCHAR, \"name\" VARCHAR, \"description\" VARCHAR, \"format\" "
-         "STRUCT(\"provider\" VARCHAR, \"options\" " STRINGS
-         "), \"schemaString\" VARCHAR, \"partitionColumns\" VARCHAR[], \"configuration\" " STRINGS
-         ", \"createdTime\" BIGINT)",
-         NULL},
-        {"protocol",
-         "STRUCT(\"minReaderVersion\" INTEGER, \"minWriterVersion\" INTEGER, \"readerFeatures\" "
-         "VARCHAR[], \"writerFeatures\" VARCHAR[])",
-         NULL},
-        {"domainMetadata",
-         "STRUCT(\"domain\" VARCHAR, \"configuration\" VARCHAR, \"removed\" BOOLEAN)", NULL},
-        {"checkpointMetadata", NULL, "STRUCT(\"version\" BIGINT, \"tags\" " STRINGS ")"},
-        {"sidecar", NULL,
-         "STRUCT(\"path\" VARCHAR, \"sizeInBytes\" BIGINT, \"modificationTime\" BIGINT, "
-         "\"tags\" " STRINGS ")"},
+            "STRUCT(" ADD_MEMBERS ", stats_parsed STRUCT(numRecords BIGINT))"},
+        {"remove", "STRUCT(path VARCHAR, deletionTimestamp BIGINT, dataChange BOOLEAN,"
+            " extendedFileMetadata BOOLEAN, partitionValues " STRINGS ", size BIGINT,"
+            " deletionVector " DELETION_VECTOR ", baseRowId BIGINT, defaultRowCommitVersion BIGINT)", NULL},
+        {"metaData", "STRUCT(id VARCHAR, name VARCHAR, description VARCHAR,"
+            " format STRUCT(provider VARCHAR, options " STRINGS "), schemaString VARCHAR,"
+            " partitionColumns VARCHAR[], configuration " STRINGS ", createdTime BIGINT)", NULL},
+        {"protocol", "STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER,"
+            " readerFeatures VARCHAR[], writerFeatures VARCHAR[])", NULL},
+        {"domainMetadata", "STRUCT(domain VARCHAR, configuration VARCHAR, removed BOOLEAN)", NULL},
+        {"checkpointMetadata", NULL, "STRUCT(version BIGINT, tags " STRINGS ")"},
+        {"sidecar", NULL, "STRUCT(path VARCHAR, sizeInBytes BIGINT, modificationTime BIGINT, tags " STRINGS ")"},
     };
     *count_out = COUNT_OF(columns);
     return columns;
 }
+/* clang-format on */
 
 /* --- writing --- */
 
 #define JSON_OBJECT_BYTES_MIN ((int64_t)1 << 20)
-#define JSON_OBJECT_BYTES_MAX \
-    ((int64_t)64 << 20) /* the longest action; libduckdb sets aside a multiple of it */
+#define JSON_OBJECT_BYTES_MAX ((int64_t)64 << 20) /* libduckdb sets aside a multiple of it */
 
 static Str checkpoint_copy_sql(Arena *arena, Str ndjson_local, Str parquet_local,
                                int64_t object_bytes)

@@ -21,7 +21,7 @@ typedef struct Connection {
 /* Rows on their way into libduckdb. `id` is what SQL knows them by. */
 typedef struct RowSource {
     struct RowSource *next;
-    uint64_t          id;
+    int64_t           id;
     Duck             *duck;
     RowStream        *rows;
     RowBlock          block;
@@ -37,7 +37,7 @@ struct Duck {
     pthread_mutex_t lock; /* guards the lists; never held while libduckdb works */
     Connection     *connections;
     RowSource      *sources;
-    uint64_t        last_source_id;
+    int64_t         last_source_id;
     int             cancel_handle;
 };
 

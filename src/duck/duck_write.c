@@ -30,7 +30,7 @@ static void remove_source(RowSource *source)
     (void)pthread_mutex_unlock(&duck->lock);
 }
 
-static RowSource *find_source(Duck *duck, uint64_t id)
+static RowSource *find_source(Duck *duck, int64_t id)
 {
     RowSource *found = NULL;
     (void)pthread_mutex_lock(&duck->lock);
@@ -74,7 +74,7 @@ static void give(RowSource *source, duckdb_data_chunk chunk, size_t limit)
 static void rows_bind(duckdb_bind_info info)
 {
     duckdb_value parameter = duckdb_bind_get_parameter(info, 0);
-    RowSource *source = find_source(duckdb_bind_get_extra_info(info), duckdb_get_uint64(parameter));
+    RowSource *source = find_source(duckdb_bind_get_extra_info(info), duckdb_get_int64(parameter));
 
     duckdb_destroy_value(&parameter);
     if (!source) {
@@ -110,7 +110,7 @@ static void rows_next(duckdb_function_info info, duckdb_data_chunk chunk)
 static bool register_rows_function(Connection *connection, Err *err)
 {
     duckdb_table_function function = duckdb_create_table_function();
-    duckdb_logical_type   number   = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT);
+    duckdb_logical_type   number   = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT);
 
     duckdb_table_function_set_name(function, ROWS_FUNCTION);
     duckdb_table_function_add_parameter(function, number);
@@ -138,8 +138,8 @@ static bool copy_rows(RowSource *source, Str local_path, const DuckWriteOptions 
     if (!duck_connect(source->duck, INSTANCE_WRITER, &connection, err)) return false;
     if (!register_rows_function(&connection, err)) goto done;
     add_source(source);
-    buf_printf(&sql, "COPY (SELECT * FROM " ROWS_FUNCTION "(%llu)) TO ",
-               (unsigned long long)source->id);
+    buf_printf(&sql, "COPY (SELECT * FROM " ROWS_FUNCTION "(%lld)) TO ",
+               (long long)source->id);
     duck_append_literal(&sql, local_path);
     buf_append_char(&sql, ' ');
     duck_append_copy_options(&sql, options);
