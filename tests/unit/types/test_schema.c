@@ -2,7 +2,7 @@
 
 #include "types/schema.h"
 
-#define COLUMN(text, kind) {.name = {text, sizeof(text) - 1}, .type = {.kind = (kind)}}
+#define COLUMN(text, type_kind) {.name = STR_INIT(text), .type = {.kind = (type_kind)}}
 
 static void a_column_is_found_ignoring_case_unless_one_matches_exactly(void **state)
 {
