@@ -266,17 +266,21 @@ static Str instance_list(Arena *arena, const Str *instances, size_t count)
     return buf_str(&buf);
 }
 
-/* Files that may hold operation-0 rows: the statistics of `_operation` leave out those of pure changes. */
-static size_t snapshot_files(DeltaTable *table, Arena *arena, const DeltaFile ***out)
+/* Files that may hold rows of a snapshot above `above`: statistics leave out those of pure changes and those that are older. */
+static size_t snapshot_files(DeltaTable *table, OptLsn above, Arena *arena, const DeltaFile ***out)
 {
     const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
                                           delta_table_get_file_count(table) + 1);
     const DeltaFile  *file;
     size_t            count = 0;
     Str               zero  = STR("0");
+    LsnText           text  = lsn_format(above.lsn);
+    Str               low   = str_from_c(text.text);
 
     for (size_t at = 0; delta_table_next_file(table, &at, &file);)
-        if (delta_file_may_hold_range(table, file, STR("_operation"), &zero, true, &zero, true))
+        if (delta_file_may_hold_range(table, file, STR("_operation"), &zero, true, &zero, true) &&
+            (!above.is_set ||
+             delta_file_may_hold_range(table, file, STR("_start_lsn"), &low, false, NULL, false)))
             files[count++] = file;
     *out = files;
     return count;
@@ -296,8 +300,8 @@ static bool read_snapshot(const RowBlock *block, bool *found, Offset *out, Err *
     return true;
 }
 
-bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, bool *found,
-                          Offset *out, Err *err)
+bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
+                          bool *found, Offset *out, Err *err)
 {
     bool              ok      = false;
     Arena            *scratch = arena_new();
@@ -315,7 +319,7 @@ bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_
     }
     if (!delta_table_refresh(bronze->table, err)) goto done;
     if (!check_is_bronze(bronze, delta_table_get_schema(bronze->table), err)) goto done;
-    file_count = snapshot_files(bronze->table, scratch, &files);
+    file_count = snapshot_files(bronze->table, above, scratch, &files);
     if (file_count == 0) {
         ok = true;
         goto done;

@@ -31,8 +31,8 @@ bool bronze_find_batch(Bronze *bronze, Str sink_id, int64_t batch_id, bool *is_i
 /* Publishes and commits a whole snapshot; no rows: no commit. */
 bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                             Str capture_instance, const Offset *at, Err *err) MUST_CHECK;
-/* The newest whole snapshot of these capture instances (names ignoring case). */
-bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, bool *found,
-                          Offset *out, Err *err) MUST_CHECK;
+/* The newest whole snapshot of these capture instances (names ignoring case) above `above`; files that statistics show to be older are not opened. */
+bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
+                          bool *found, Offset *out, Err *err) MUST_CHECK;
 
 #endif

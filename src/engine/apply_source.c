@@ -1,0 +1,77 @@
+/* apply_source.c - what apply asks the source: the table's instances, and its key. */
+#include "engine/apply.h"
+
+#include "source/mssql.h"
+
+static bool use_index_keys(const CaptureInstance *instance, Arena *arena, ApplyOptions *options,
+                           Err *err)
+{
+    Str *keys = ARENA_ARRAY(arena, Str, instance->key_column_count + 1);
+
+    if (instance->key_column_count == 0)
+        return err_set(
+            err, ERR_CONFIG,
+            "capture instance %.*s has no unique index; name the key columns with --keys",
+            STR_ARG(instance->name));
+    for (size_t i = 0; i < instance->key_column_count; i++)
+        keys[i] = str_copy(arena, instance->key_columns[i]);
+    options->keys      = keys;
+    options->key_count = instance->key_column_count;
+    return true;
+}
+
+/* Keys as given, spelled as captured. */
+static bool use_given_keys(const CaptureInstance *instance, const Str *given, size_t count,
+                           Arena *arena, ApplyOptions *options, Err *err)
+{
+    Str *keys = ARENA_ARRAY(arena, Str, count);
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t c = 0; c < instance->column_count && keys[i].len == 0; c++)
+            if (str_equal_ignoring_case(instance->columns[c].name, given[i]))
+                keys[i] = str_copy(arena, instance->columns[c].name);
+        if (keys[i].len == 0)
+            return err_set(err, ERR_CONFIG, "key column %.*s is not captured by %.*s",
+                           STR_ARG(given[i]), STR_ARG(instance->name));
+    }
+    options->keys      = keys;
+    options->key_count = count;
+    return true;
+}
+
+bool apply_resolve(Env *env, const SourceOptions *source, Str capture_instance, const Str *keys,
+                   size_t key_count, Arena *arena, ApplyOptions *options, Err *err)
+{
+    MssqlOptions open  = {.driver             = env->sql,
+                          .clock              = env->clock,
+                          .rng                = env->rng,
+                          .log                = env->log,
+                          .cancel             = env->cancel,
+                          .connection         = source->connection,
+                          .time_zone          = source->time_zone,
+                          .connect_timeout_s  = source->connect_timeout_s,
+                          .lock_timeout_ms    = source->lock_timeout_ms,
+                          .fetch_rows         = source->fetch_rows,
+                          .include_command_id = source->include_command_id,
+                          .name               = capture_instance};
+    Mssql       *mssql = NULL;
+    CaptureTable table;
+    Str         *names;
+    bool         ok = mssql_open(&open, &mssql, err) &&
+              mssql_find_table(mssql, capture_instance, arena, &table, err);
+
+    if (ok) {
+        names = ARENA_ARRAY(arena, Str, table.instance_count + 1);
+        for (size_t i = 0; i < table.instance_count; i++)
+            names[i] = table.instances[i].name;
+        names[table.instance_count] =
+            capture_instance; /* rows of a snapshot carry the name as it was configured */
+        options->instances      = names;
+        options->instance_count = table.instance_count + 1;
+        ok = key_count ? use_given_keys(&table.instances[table.configured], keys, key_count, arena,
+                                        options, err)
+                       : use_index_keys(&table.instances[table.configured], arena, options, err);
+    }
+    mssql_close(mssql);
+    return ok || err_context(err, "%.*s", STR_ARG(capture_instance));
+}

@@ -1,0 +1,193 @@
+/* apply_sql.c - the SQL of apply: newest row per key, what it meets in silver, what the files become. */
+#include "engine/apply_internal.h"
+
+#include "base/buf.h"
+
+static Str quoted(const ApplySql *sql, Str name)
+{
+    return duck_quote_identifier(sql->arena, name);
+}
+
+/* "a.k1, a.k2"; alias "" for bare names. */
+Str apply_sql_key_list(const ApplySql *sql, const char *alias)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    for (size_t i = 0; i < sql->key_count; i++) {
+        Str key = quoted(sql, sql->keys[i]);
+        buf_printf(&buf, "%s%s%s%.*s", i ? ", " : "", alias, *alias ? "." : "", STR_ARG(key));
+    }
+    return buf_str(&buf);
+}
+
+/* Silver's columns out of a relation that may lack some. */
+static Str silver_columns(const ApplySql *sql, const char *alias)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    for (size_t i = 0; i < sql->silver->column_count; i++) {
+        Str name = quoted(sql, sql->silver->columns[i].name);
+        buf_printf(&buf, "%s%s.%.*s", i ? ", " : "", alias, STR_ARG(name));
+    }
+    return buf_str(&buf);
+}
+
+/* The same out of bronze, where a column that only silver has is NULL. */
+static Str silver_columns_of_bronze(const ApplySql *sql, const Schema *bronze)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    for (size_t i = 0; i < sql->silver->column_count; i++) {
+        const Column *column = &sql->silver->columns[i];
+        Str           name   = quoted(sql, column->name);
+        Str           type   = duck_type_name(sql->arena, column->type);
+
+        if (schema_find(bronze, column->name) >= 0)
+            buf_printf(&buf, "%sCAST(b.%.*s AS %.*s) AS %.*s", i ? ", " : "", STR_ARG(name),
+                       STR_ARG(type), STR_ARG(name));
+        else
+            buf_printf(&buf, "%sCAST(NULL AS %.*s) AS %.*s", i ? ", " : "", STR_ARG(type),
+                       STR_ARG(name));
+    }
+    return buf_str(&buf);
+}
+
+/* The order of rows of one key, newest first (1.2): NULL ranks below any value. */
+static Str newest_first(const ApplySql *sql, const Schema *bronze)
+{
+    bool has_command_id = schema_find(bronze, STR("_command_id")) >= 0;
+
+    return str_printf(
+        sql->arena,
+        "b._start_lsn DESC NULLS LAST, %sb._seqval DESC NULLS LAST, b._operation DESC NULLS LAST",
+        has_command_id ? "b._command_id DESC NULLS LAST, " : "");
+}
+
+Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema *bronze,
+                             const ApplyPlan *plan)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    (void)bronze;
+    buf_printf(&buf, "SELECT * FROM (%.*s) AS s WHERE (s._operation <> 0", STR_ARG(bronze_scan));
+    if (plan->after.is_set)
+        buf_printf(&buf, " AND s._start_lsn > '%s'", lsn_format(plan->after.lsn).text);
+    buf_append_c(&buf, ")");
+    if (plan->with_snapshot_rows)
+        buf_printf(&buf, " OR (s._operation = 0 AND coalesce(s._snapshot, s._start_lsn) = '%s')",
+                   lsn_format(plan->snapshot.lsn).text);
+    return buf_str(&buf);
+}
+
+static Str newest_per_key(const ApplySql *sql, Str changes, const Schema *bronze, Str columns)
+{
+    return str_printf(sql->arena,
+                      "SELECT %.*s FROM (%.*s) AS b QUALIFY row_number() OVER (PARTITION BY %.*s "
+                      "ORDER BY %.*s) = 1",
+                      STR_ARG(columns), STR_ARG(changes), STR_ARG(apply_sql_key_list(sql, "b")),
+                      STR_ARG(newest_first(sql, bronze)));
+}
+
+Str apply_sql_make_chg(const ApplySql *sql, Str changes, const Schema *bronze)
+{
+    Str columns = str_printf(sql->arena, "%.*s, b._operation AS _operation",
+                             STR_ARG(silver_columns_of_bronze(sql, bronze)));
+    Str newest  = newest_per_key(sql, changes, bronze, columns);
+
+    return str_printf(
+        sql->arena,
+        "CREATE OR REPLACE TEMP TABLE chg AS SELECT *, row_number() OVER () AS _id FROM (%.*s)",
+        STR_ARG(newest));
+}
+
+Str apply_sql_fill(const ApplySql *sql, Str changes, const Schema *bronze)
+{
+    Str columns = str_printf(sql->arena, "%.*s, b._operation AS _operation",
+                             STR_ARG(silver_columns_of_bronze(sql, bronze)));
+    Str newest  = newest_per_key(sql, changes, bronze, columns);
+
+    return str_printf(sql->arena, "SELECT %.*s FROM (%.*s) AS n WHERE n._operation NOT IN (1, 3)",
+                      STR_ARG(silver_columns(sql, "n")), STR_ARG(newest));
+}
+
+Str apply_sql_has_null_keys(const ApplySql *sql)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    buf_append_c(&buf, "SELECT count(*) FROM chg WHERE ");
+    for (size_t i = 0; i < sql->key_count; i++) {
+        Str key = quoted(sql, sql->keys[i]);
+        buf_printf(&buf, "%s%.*s IS NULL", i ? " OR " : "", STR_ARG(key));
+    }
+    return buf_str(&buf);
+}
+
+static Str keys_match(const ApplySql *sql, const char *operator)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    for (size_t i = 0; i < sql->key_count; i++) {
+        Str key = quoted(sql, sql->keys[i]);
+        buf_printf(&buf, "%st.%.*s %s c.%.*s", i ? " AND " : "", STR_ARG(key), operator,
+                   STR_ARG(key));
+    }
+    return buf_str(&buf);
+}
+
+/* Rows with NULL in a key are joined in a branch of their own: the null-safe comparison keeps filters out of the scan (delta.md 2.8). */
+Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys, bool rebuild)
+{
+    Buf         buf     = buf_new(sql->arena, 0);
+    Str         scan    = silver_scan;
+    const char *columns = "t._file AS _file, t._row AS _row, c._id AS _id, c._operation AS "
+                          "_operation, coalesce(c._start_lsn > t._start_lsn, true) AS newer";
+
+    buf_printf(&buf, "CREATE OR REPLACE TEMP TABLE hit AS ");
+    if (rebuild) {
+        buf_printf(
+            &buf,
+            "SELECT t._file AS _file, t._row AS _row, c._id AS _id, c._operation AS _operation, "
+            "coalesce(c._start_lsn > t._start_lsn, true) AS newer FROM (%.*s) AS t LEFT JOIN chg "
+            "AS c ON %.*s",
+            STR_ARG(scan), STR_ARG(keys_match(sql, "IS NOT DISTINCT FROM")));
+        return buf_str(&buf);
+    }
+    buf_printf(&buf, "SELECT %s FROM (%.*s) AS t JOIN chg AS c ON %.*s", columns, STR_ARG(scan),
+               STR_ARG(keys_match(sql, "=")));
+    if (has_null_keys) {
+        Buf nulls = buf_new(sql->arena, 0);
+        for (size_t i = 0; i < sql->key_count; i++) {
+            Str key = quoted(sql, sql->keys[i]);
+            buf_printf(&nulls, "%sc.%.*s IS NULL", i ? " OR " : "", STR_ARG(key));
+        }
+        buf_printf(&buf, " UNION ALL SELECT %s FROM (%.*s) AS t JOIN chg AS c ON %.*s WHERE %.*s",
+                   columns, STR_ARG(scan), STR_ARG(keys_match(sql, "IS NOT DISTINCT FROM")),
+                   STR_ARG(buf_str(&nulls)));
+    }
+    return buf_str(&buf);
+}
+
+/* `newer` is true for a row that goes: its change replaces or deletes it, or (rebuild, no _id) its key is nowhere. */
+Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path)
+{
+    Str name = duck_quote_literal(sql->arena, path);
+
+    return str_printf(sql->arena,
+                      "SELECT %.*s FROM (%.*s) AS t WHERE NOT EXISTS (SELECT 1 FROM hit AS h WHERE "
+                      "h._file = %.*s AND h._row = t._row AND h.newer) "
+                      "UNION ALL SELECT %.*s FROM chg AS c WHERE c._operation NOT IN (1, 3) AND "
+                      "c._id IN (SELECT first_file._id FROM "
+                      "(SELECT h._id AS _id, min(h._file) AS _file, bool_and(h.newer) AS newer "
+                      "FROM hit AS h WHERE h._id IS NOT NULL GROUP BY h._id) AS first_file "
+                      "WHERE first_file.newer AND first_file._file = %.*s)",
+                      STR_ARG(silver_columns(sql, "t")), STR_ARG(file_scan), STR_ARG(name),
+                      STR_ARG(silver_columns(sql, "c")), STR_ARG(name));
+}
+
+Str apply_sql_inserts(const ApplySql *sql)
+{
+    return str_printf(sql->arena,
+                      "SELECT %.*s FROM chg AS c WHERE c._operation NOT IN (1, 3) AND NOT EXISTS "
+                      "(SELECT 1 FROM hit AS h WHERE h._id = c._id)",
+                      STR_ARG(silver_columns(sql, "c")));
+}

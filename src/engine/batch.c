@@ -1,0 +1,422 @@
+/* batch.c - one micro-batch: ranges, guard, read, bronze, facts, commit, verdict, in that order (algorithms.md 2.1, 2.4 to 2.8).
+ *
+ * The order is what a crash between any two steps rests on: data first (bronze), then what announces it (facts), then what completes
+ * it (commits/<n>), the verdict last. */
+#include "engine/batch.h"
+
+#include "engine/plan_batch.h"
+#include "engine/read_parallel.h"
+#include "engine/stream_internal.h"
+
+#define DDL_DETAIL_CHARS 500
+
+typedef struct Batch {
+    Stream        *stream;
+    Arena         *arena;
+    Offset         end;
+    bool           is_replay;
+    OptTime        started_at;
+    int64_t        duration_ms;
+    PlannedRange  *ranges;
+    size_t         range_count;
+    ChangeMetrics *metrics;
+    LIST(FactsRow) events;
+    BatchCounts counts;
+} Batch;
+
+/* --- warnings --- */
+
+void stream_warn(Stream *stream, Str text)
+{
+    for (size_t i = 0; i < stream->warnings.count; i++)
+        if (str_equal(stream->warnings.items[i], text)) return;
+    *LIST_PUSH(stream->arena, &stream->warnings) = text;
+    log_warn(stream->env->log, "stream", "warning",
+             LOG_STR("stream", stream->options->capture_instance), LOG_STR("text", text));
+}
+
+bool stream_refresh_clock(Stream *stream, Err *err)
+{
+    Str warning = STR_EMPTY;
+
+    if (!mssql_refresh_clock(stream->mssql, stream->arena, &warning, err)) return false;
+    if (warning.len) stream_warn(stream, warning);
+    return true;
+}
+
+/* --- the rewind check (2.11), on the run's first batch --- */
+
+static bool check_rewind(Batch *batch, Err *err)
+{
+    Stream *stream = batch->stream;
+    OptI64  last;
+
+    if (stream->has_checked_rewind || !stream->facts) return true;
+    if (!facts_find_last_batch(stream->facts, stream->sink_id, &last, err)) return false;
+    if (last.is_set && stream->next_batch < last.value)
+        return err_set(err, ERR_STATE,
+                       "the facts hold batch %lld of app_id %.*s, but this run starts at batch "
+                       "%lld: the checkpoint %.*s was deleted or rewound, and every "
+                       "write up to batch %lld would be skipped; restore the checkpoint, or use a "
+                       "new app_id with a new checkpoint",
+                       (long long)last.value, STR_ARG(stream->sink_id),
+                       (long long)stream->next_batch, STR_ARG(stream->options->checkpoint),
+                       (long long)last.value);
+    stream->has_checked_rewind = true;
+    return true;
+}
+
+/* --- planning --- */
+
+static bool columns_equal(const CapturedColumn *left, const CapturedColumn *right)
+{
+    return column_type_equal(left->type, right->type) && left->has_type == right->has_type &&
+           left->is_in_source == right->is_in_source;
+}
+
+/* A captured column that changed while the run was on must not be read as it was (6.2). */
+static bool check_columns(Batch *batch, const CaptureInstance *now, const DdlEvent *ddl, Err *err)
+{
+    const CaptureInstance *before = &batch->stream->table.instances[0];
+
+    for (size_t i = 0; i < before->column_count; i++) {
+        const CapturedColumn *was = &before->columns[i];
+        const CapturedColumn *is  = i < now->column_count ? &now->columns[i] : NULL;
+
+        if (is && columns_equal(was, is)) continue;
+        return err_set(err, ERR_SCHEMA_CHANGED,
+                       "column %.*s of %.*s changed from %.*s to %.*s (DDL at LSN %s); restart the "
+                       "stream: it infers the columns again and resumes here",
+                       STR_ARG(was->name), STR_ARG(before->name), STR_ARG(was->sql_type_name),
+                       is && is->is_in_source ? (int)is->sql_type_name.len : 7,
+                       is && is->is_in_source ? is->sql_type_name.ptr : "dropped",
+                       lsn_format(ddl->lsn).text);
+    }
+    return true;
+}
+
+static bool add_ddl_event(Batch *batch, const DdlEvent *ddl, Err *err)
+{
+    Stream   *stream = batch->stream;
+    FactsRow *row    = LIST_PUSH(batch->arena, &batch->events);
+    OptTime   time;
+    size_t    at = 0;
+
+    if (!mssql_commit_time_at_or_before(stream->mssql, ddl->lsn, &time, err)) return false;
+    for (size_t chars = 0; chars < DDL_DETAIL_CHARS && at < ddl->command.len; chars++)
+        (void)utf8_next(ddl->command, &at);
+    *row = (FactsRow){.app_id        = stream->sink_id,
+                      .batch_id      = OPT_I64(stream->next_batch),
+                      .event         = STR("schema_change"),
+                      .target        = stream->options->bronze.label,
+                      .rows          = OPT_I64(0),
+                      .deletes       = OPT_I64(0),
+                      .inserts       = OPT_I64(0),
+                      .updates       = OPT_I64(0),
+                      .min_lsn       = OPT_LSN(ddl->lsn),
+                      .max_lsn       = OPT_LSN(ddl->lsn),
+                      .end_lsn       = OPT_LSN(ddl->lsn),
+                      .min_commit_ts = time,
+                      .max_commit_ts = time,
+                      .end_commit_ts = time,
+                      .detail        = str_slice(ddl->command, 0, at)};
+    log_warn(stream->env->log, "stream", "schema changed",
+             LOG_STR("stream", stream->options->capture_instance), LOG_LSN("lsn", ddl->lsn),
+             LOG_STR("ddl", row->detail));
+    return true;
+}
+
+/* Looks at the table as it is now: a second instance, DDL inside the batch. */
+static bool check_source(Batch *batch, Err *err)
+{
+    Stream      *stream = batch->stream;
+    CaptureTable now;
+    DdlEvent    *ddl;
+    size_t       count;
+
+    if (!mssql_find_table(stream->mssql, stream->options->capture_instance, batch->arena, &now,
+                          err))
+        return false;
+    if (!stream_check_instances(&now, err)) return false;
+    if (!mssql_find_ddl(stream->mssql, &now.instances[0], stream->position.lsn, batch->end.lsn,
+                        batch->arena, &ddl, &count, err))
+        return false;
+    if (count == 0) return true;
+    if (stream->options->schema_change_fails)
+        return err_set(err, ERR_SCHEMA_CHANGED,
+                       "%.*s: DDL at LSN %s: %.*s; schema_change_policy is fail, and a rerun meets "
+                       "it again: restart once with classify to pass it",
+                       STR_ARG(now.instances[0].name), lsn_format(ddl[0].lsn).text,
+                       STR_ARG(str_slice(ddl[0].command, 0, 200)));
+    mssql_forget_columns(stream->mssql);
+    if (!mssql_find_table(stream->mssql, stream->options->capture_instance, batch->arena, &now,
+                          err))
+        return false;
+    if (!check_columns(batch, &now.instances[0], &ddl[count - 1], err)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!add_ddl_event(batch, &ddl[i], err)) return false;
+    return true;
+}
+
+/* The events of a batch whose rows are in: nothing stops it any more, and what the source no longer tells is left out (2.7). */
+static bool find_events_again(Batch *batch, Err *err)
+{
+    Stream   *stream = batch->stream;
+    Err       why    = ERR_INIT;
+    DdlEvent *ddl;
+    size_t    count;
+
+    if (!mssql_find_ddl(stream->mssql, &stream->table.instances[0], stream->position.lsn,
+                        batch->end.lsn, batch->arena, &ddl, &count, &why))
+        return why.code != ERR_CANCELLED && why.code != ERR_SOURCE ? true : err_copy(err, &why);
+    for (size_t i = 0; i < count; i++)
+        if (!add_ddl_event(batch, &ddl[i], err)) return false;
+    return true;
+}
+
+static bool lost(Batch *batch, Lsn from, Lsn low, Err *err)
+{
+    return err_set(err, ERR_DATA_LOSS,
+                   "the changes of %.*s from LSN %s on are gone, the oldest left is %s: CDC "
+                   "cleanup (or a disabled instance) took them before they were read. "
+                   "Take a new snapshot (re-snapshot) into a new bronze table and app_id, and "
+                   "lengthen the retention; fail_on_data_loss: false would skip "
+                   "them and lose them for good",
+                   STR_ARG(batch->stream->table.instances[0].name), lsn_format(from).text,
+                   lsn_format(low).text);
+}
+
+static bool split(Batch *batch, Lsn from, Err *err)
+{
+    Stream    *stream = batch->stream;
+    SplitTile *tiles  = NULL;
+    PlanTile  *plan;
+    size_t     count      = 0;
+    int64_t    partitions = stream->options->source.num_partitions;
+
+    if (partitions > 1 &&
+        !mssql_split_tiles(stream->mssql, stream->table.instances[0].name, from, batch->end.lsn,
+                           partitions, batch->arena, &tiles, &count, err))
+        return false;
+    plan = ARENA_ARRAY(batch->arena, PlanTile, count + 1);
+    for (size_t i = 0; i < count; i++)
+        plan[i] = (PlanTile){.last_lsn  = tiles[i].last_lsn,
+                             .next_lsn  = tiles[i].next_lsn,
+                             .row_count = tiles[i].row_count};
+    plan_split(from, batch->end.lsn, plan, count, RANGE_ROWS_FLOOR, batch->arena, &batch->ranges,
+               &batch->range_count);
+    return true;
+}
+
+/* Ranges of (position, end]; none when there is nothing in between. */
+static bool plan_ranges(Batch *batch, Err *err)
+{
+    Stream *stream = batch->stream;
+    Lsn     from, low;
+    bool    is_set;
+
+    if (lsn_compare(batch->end.lsn, stream->position.lsn) <= 0) return true;
+    if (!check_source(batch, err)) return false;
+    if (!mssql_next_lsn(stream->mssql, stream->position.lsn, &from, err)) return false;
+    if (!mssql_min_lsn(stream->mssql, stream->table.instances[0].name, &low, &is_set, err))
+        return false;
+    if (!is_set)
+        return err_set(err, ERR_SOURCE_STATE,
+                       "capture instance %.*s has no low end: it does not exist any more, the "
+                       "login may not see it, or capture has not processed its creation "
+                       "yet; retry once the capture job ran",
+                       STR_ARG(stream->table.instances[0].name));
+    if (plan_is_lost(from, low, is_set)) return lost(batch, from, low, err);
+    return split(batch, from, err);
+}
+
+/* --- reading --- */
+
+static bool open_range(void *arg, size_t index, Arena *arena, RowStream **out, Err *err)
+{
+    Batch      *batch  = arg;
+    Stream     *stream = batch->stream;
+    ChangeRange range  = {.instance  = &stream->table.instances[0],
+                          .from      = batch->ranges[index].from,
+                          .to        = batch->ranges[index].to,
+                          .is_last   = index + 1 == batch->range_count,
+                          .batch_end = batch->end.lsn};
+
+    batch->metrics[index] = (ChangeMetrics){0};
+    return mssql_read_changes(stream->mssql, &range, &stream->captured, stream->next_batch, arena,
+                              &batch->metrics[index], out, err);
+}
+
+static bool check_read(Batch *batch, int64_t written, Err *err)
+{
+    for (size_t i = 0; i < batch->range_count; i++)
+        if (plan_is_lost(batch->ranges[i].from, batch->metrics[i].min_lsn_after,
+                         batch->metrics[i].min_lsn_after_is_set))
+            return lost(batch, batch->ranges[i].from, batch->metrics[i].min_lsn_after, err);
+    batch->counts = batch_fold_counts(batch->metrics, batch->range_count);
+    return batch->counts.rows == written ||
+           err_set(err, ERR_INTERNAL, "read %lld rows and wrote %lld; nothing was committed",
+                   (long long)batch->counts.rows, (long long)written);
+}
+
+/* Bronze comes into being with the first rows: before, one question tells whether there are any. */
+static bool needs_bronze(Batch *batch, bool *out, Err *err)
+{
+    Stream    *stream = batch->stream;
+    SplitTile *tiles;
+    size_t     count;
+
+    *out = batch->range_count > 0;
+    if (!*out || bronze_get_table(stream->bronze)) return true;
+    if (!mssql_split_tiles(stream->mssql, stream->table.instances[0].name, batch->ranges[0].from,
+                           batch->end.lsn, 1, batch->arena, &tiles, &count, err))
+        return false;
+    *out = count > 0;
+    return true;
+}
+
+static size_t drop_empty(DeltaAdd *adds, size_t count, int64_t *written)
+{
+    size_t kept = 0;
+
+    *written = 0;
+    for (size_t i = 0; i < count; i++) {
+        *written += adds[i].row_count;
+        if (adds[i].row_count > 0) adds[kept++] = adds[i];
+    }
+    return kept;
+}
+
+static bool read_and_append(Batch *batch, Err *err)
+{
+    Stream      *stream = batch->stream;
+    DeltaWriter *writer = NULL;
+    DeltaAdd    *adds;
+    DeltaOutcome outcome;
+    int64_t      written;
+    size_t       count;
+    bool         needed, ok = false;
+    ReadParts    parts = {.method     = "read changes",
+                          .count      = batch->range_count,
+                          .partitions = stream->options->source.num_partitions,
+                          .open       = open_range,
+                          .arg        = batch};
+
+    batch->metrics = ARENA_ARRAY(batch->arena, ChangeMetrics, batch->range_count + 1);
+    if (!needs_bronze(batch, &needed, err)) goto done;
+    if (needed) {
+        if (!bronze_prepare(stream->bronze, &stream->captured,
+                            stream->options->source.include_command_id, err))
+            goto done;
+        if (!bronze_writer_open(stream->bronze,
+                                str_printf(batch->arena, "stream.%.*s", STR_ARG(stream->sink_id)),
+                                &writer, err))
+            goto done;
+    }
+    parts.writer = writer;
+    if (!read_parts(stream->env, stream->mssql, &parts, batch->arena, &adds, err)) goto done;
+    count = drop_empty(adds, batch->range_count, &written);
+    if (!check_read(batch, written, err)) goto done;
+    ok = count == 0 || bronze_append_batch(stream->bronze, writer, adds, count, stream->sink_id,
+                                           stream->next_batch, &batch->counts, &outcome, err);
+done:
+    delta_writer_close(writer);
+    return ok;
+}
+
+/* --- facts, commit, verdict --- */
+
+static bool write_facts(Batch *batch, Err *err)
+{
+    Stream      *stream = batch->stream;
+    FactsRow    *rows   = ARENA_ARRAY(batch->arena, FactsRow, batch->events.count + 1);
+    DeltaOutcome outcome;
+
+    if (!stream->facts) return true;
+    rows[0] = (FactsRow){
+        .app_id      = stream->sink_id,
+        .batch_id    = OPT_I64(stream->next_batch),
+        .target      = stream->options->bronze.label,
+        .started_at  = batch->started_at,
+        .duration_ms = OPT_I64(batch->duration_ms),
+        .detail = payload_warnings(batch->arena, stream->warnings.items, stream->warnings.count)};
+    batch_set_counts(&batch->counts, &rows[0]);
+    batch_fold_metrics(batch->metrics, batch->range_count, &batch->counts, batch->end.lsn,
+                       &rows[0]);
+    if (batch->is_replay && batch->range_count == 0 &&
+        lsn_compare(batch->end.lsn, stream->position.lsn) > 0) {
+        rows[0].end_lsn = OPT_LSN(
+            batch->end.lsn); /* known from the plan, though nothing was measured again */
+        rows[0].end_commit_ts = batch->end.commit_ts;
+    }
+    for (size_t i = 0; i < batch->events.count; i++)
+        rows[i + 1] = batch->events.items[i];
+    if (!facts_append_batch(stream->facts, stream->sink_id, stream->next_batch, rows,
+                            batch->events.count + 1, &outcome, err))
+        return false;
+    if (outcome == DELTA_WRITTEN)
+        stream->warnings.count = 0; /* a skipped row carried none: they wait for the next */
+    return true;
+}
+
+static bool finish(Batch *batch, Err *err)
+{
+    Stream *stream = batch->stream;
+
+    if (!write_facts(batch, err)) return false;
+    if (!checkpoint_commit(stream->checkpoint, stream->next_batch, err)) return false;
+    verdict_tracker_offer(stream->verdict, &batch->end);
+    stream->result->batches++;
+    stream->result->rows += batch->counts.rows;
+    log_info(stream->env->log, "stream", "batch committed",
+             LOG_STR("stream", stream->options->capture_instance),
+             LOG_I64("batch", stream->next_batch), LOG_I64("rows", batch->counts.rows),
+             LOG_LSN("end_lsn", batch->end.lsn), LOG_I64("duration_ms", batch->duration_ms),
+             LOG_BOOL("replay", batch->is_replay));
+    return true;
+}
+
+/* A batch whose rows are in counts as processed: nothing of it can be lost any more (2.7). */
+static bool find_earlier_attempt(Batch *batch, bool *is_done, Err *err)
+{
+    Stream *stream = batch->stream;
+    bool    is_in, has_counts, facts_in = false;
+
+    *is_done = false;
+    if (!batch->is_replay) return true;
+    if (!bronze_find_batch(stream->bronze, stream->sink_id, stream->next_batch, &is_in, &has_counts,
+                           &batch->counts, err))
+        return false;
+    *is_done = is_in && has_counts;
+    if (*is_done) return true;
+    batch->counts = (BatchCounts){0};
+    if (stream->facts &&
+        !facts_has_batch(stream->facts, stream->sink_id, stream->next_batch, &facts_in, err))
+        return false;
+    *is_done = facts_in && !is_in; /* its row is in and no rows are: it had none */
+    return true;
+}
+
+bool stream_run_batch(Stream *stream, const Offset *end, bool is_replay, Err *err)
+{
+    Batch   batch = {.stream = stream, .arena = arena_new(), .end = *end, .is_replay = is_replay};
+    int64_t began_us = clock_utc_us(stream->env->clock);
+    bool    is_done, ok = false;
+
+    batch.started_at = OPT_TIME(began_us);
+    if (!check_rewind(&batch, err)) goto done;
+    if (!find_earlier_attempt(&batch, &is_done, err)) goto done;
+    if (!is_done) {
+        if (!plan_ranges(&batch, err)) goto done;
+        began_us         = clock_utc_us(stream->env->clock);
+        batch.started_at = OPT_TIME(began_us); /* planning does not count (11) */
+        if (!read_and_append(&batch, err)) goto done;
+    } else if (!find_events_again(&batch, err)) {
+        goto done;
+    }
+    batch.duration_ms = (clock_utc_us(stream->env->clock) - began_us + 500) / 1000;
+    ok                = finish(&batch, err);
+done:
+    arena_close(batch.arena);
+    return ok;
+}

@@ -1,0 +1,129 @@
+/* read_parallel.c - a few tasks take parts from a list until none is left; results come back through one queue. */
+#include "engine/read_parallel.h"
+
+#include "base/limits.h"
+
+typedef struct PartResult {
+    size_t   index;
+    bool     ok;
+    Err      err;
+    Arena   *arena; /* holds the add's strings */
+    DeltaAdd add;
+} PartResult;
+
+typedef struct Reader {
+    Env             *env;
+    Mssql           *mssql;
+    const ReadParts *parts;
+    Queue           *todo; /* PartResult *, index set */
+    Queue           *done;
+    Task            *task;
+} Reader;
+
+/* Reads what must be empty: there is no table yet for rows to go to. */
+static bool drain_empty(RowStream *rows, Err *err)
+{
+    RowBlock block;
+
+    if (!row_stream_next(rows, &block, err)) return false;
+    return block.row_count == 0 ||
+           err_set(err, ERR_INTERNAL,
+                   "the source returned rows where it had counted none; nothing was committed");
+}
+
+static bool read_once(Reader *reader, PartResult *part, Err *err)
+{
+    Arena     *arena = arena_new();
+    RowStream *rows  = NULL;
+    bool       ok    = reader->parts->open(reader->parts->arg, part->index, arena, &rows, err);
+
+    if (ok && !reader->parts->writer)
+        ok = drain_empty(rows, err);
+    else if (ok)
+        ok = delta_writer_write(reader->parts->writer, rows, part->arena, &part->add, err);
+
+    row_stream_close(rows);
+    arena_close(arena);
+    return ok;
+}
+
+static void read_part(Reader *reader, PartResult *part)
+{
+    for (int attempt = 1;; attempt++) {
+        err_clear(&part->err);
+        part->add = (DeltaAdd){0};
+        part->ok  = read_once(reader, part, &part->err);
+        if (part->ok ||
+            !mssql_should_retry_read(reader->mssql, reader->parts->method, attempt, &part->err))
+            return;
+        arena_reset(part->arena);
+    }
+}
+
+static void run(void *arg)
+{
+    Reader *reader = arg;
+    void   *item;
+
+    while (queue_pop(reader->todo, -1, &item)) {
+        read_part(reader, item);
+        if (!queue_push(reader->done, item)) return;
+    }
+}
+
+/* Takes the results in; keeps the first error and gives out no further part after it. */
+static bool collect(Queue *todo, Queue *done, size_t count, Arena *arena, DeltaAdd *adds, Err *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < count; i++) {
+        void       *item;
+        PartResult *part;
+
+        if (!queue_pop(done, -1, &item)) return false;
+        part = item;
+        if (part->ok) {
+            adds[part->index]       = part->add;
+            adds[part->index].path  = str_copy(arena, part->add.path);
+            adds[part->index].stats = str_copy(arena, part->add.stats);
+        } else if (ok) {
+            ok = err_copy(err, &part->err);
+            while (queue_try_pop(todo, &item))
+                count--;
+        }
+    }
+    return ok;
+}
+
+bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdd **adds_out,
+                Err *err)
+{
+    size_t      reader_count = (size_t)MIN(MIN(parts->partitions, (int64_t)parts->count),
+                                           (int64_t)LIMIT_PARTITIONS);
+    Queue      *todo         = queue_new(env->sched, MAX(parts->count, (size_t)1));
+    Queue      *done         = queue_new(env->sched, MAX(parts->count, (size_t)1));
+    PartResult *results      = ARENA_ARRAY(arena, PartResult, parts->count + 1);
+    Reader     *readers      = ARENA_ARRAY(arena, Reader, reader_count + 1);
+    bool        ok;
+
+    *adds_out = ARENA_ARRAY(arena, DeltaAdd, parts->count + 1);
+    for (size_t i = 0; i < parts->count; i++) {
+        results[i] = (PartResult){.index = i, .arena = arena_new()};
+        (void)queue_push(todo, &results[i]); /* there is room for all */
+    }
+    for (size_t i = 0; i < reader_count; i++) {
+        readers[i] = (Reader){
+            .env = env, .mssql = mssql, .parts = parts, .todo = todo, .done = done};
+        readers[i].task = sched_spawn(env->sched, "reader", run, &readers[i]);
+    }
+    ok = collect(todo, done, parts->count, arena, *adds_out, err);
+    queue_close(todo);
+    for (size_t i = 0; i < reader_count; i++)
+        sched_join(env->sched, readers[i].task);
+    queue_close(done);
+    for (size_t i = 0; i < parts->count; i++)
+        arena_close(results[i].arena);
+    queue_free(todo);
+    queue_free(done);
+    return ok;
+}

@@ -1,0 +1,269 @@
+/* snapshot.c - full snapshots and the bootstrap (algorithms.md 3.1 to 3.4). */
+#include "engine/snapshot.h"
+
+#include "engine/read_parallel.h"
+#include "types/sink_id.h"
+
+bool snapshot_stamp(Mssql *mssql, const CaptureInstance *instance, Offset *out, Err *err)
+{
+    bool is_null;
+    Lsn  below_start = LSN_ZERO;
+
+    *out = (Offset){.lsn = LSN_ZERO};
+    if (!mssql_max_lsn(mssql, &out->lsn, &is_null, err)) return false;
+    if (instance->has_start_lsn &&
+        !mssql_previous_lsn(mssql, instance->start_lsn, &below_start, err))
+        return false;
+    out->lsn = lsn_max(out->lsn, below_start);
+    return mssql_commit_time(mssql, out->lsn, &out->commit_ts, err);
+}
+
+/* --- facts rows --- */
+
+static FactsRow snapshot_event(const StreamOptions *options, Str event, const Offset *at)
+{
+    return (FactsRow){
+        .app_id        = options->app_id,
+        .event         = event,
+        .target        = options->bronze.label,
+        .rows          = OPT_I64(0),
+        .deletes       = OPT_I64(0),
+        .inserts       = OPT_I64(0),
+        .updates       = OPT_I64(0),
+        .min_lsn       = OPT_LSN(at->lsn),
+        .max_lsn       = OPT_LSN(at->lsn),
+        .end_lsn       = OPT_LSN(at->lsn),
+        .min_commit_ts = at->commit_ts,
+        .max_commit_ts = at->commit_ts,
+        .end_commit_ts = at->commit_ts,
+    };
+}
+
+/* `read_rows` unset: nothing was read, the snapshot was found. Skipped when an earlier run wrote it. */
+static bool write_bootstrap_event(Facts *facts, const StreamOptions *options, const Offset *at,
+                                  OptI64 read_rows, OptTime started_at, OptI64 duration_ms,
+                                  Err *err)
+{
+    FactsRow     row = snapshot_event(options, STR(EVENT_BOOTSTRAP), at);
+    DeltaOutcome outcome;
+
+    if (!facts) return true;
+    row.rows        = read_rows;
+    row.started_at  = started_at;
+    row.duration_ms = duration_ms;
+    return facts_append_event(facts, options->app_id, 0, &row, &outcome, err);
+}
+
+static bool write_open_event(Facts *facts, const StreamOptions *options, const Offset *at, Err *err)
+{
+    Arena       *scratch = arena_new();
+    FactsRow     row     = snapshot_event(options, STR(EVENT_SNAPSHOT_OPEN), at);
+    DeltaOutcome outcome;
+    bool         ok;
+
+    row.detail = payload_full_open(scratch, 0);
+    ok         = facts_append_event(facts, options->app_id, -1, &row, &outcome, err);
+    arena_close(scratch);
+    return ok;
+}
+
+/* --- what the facts know of earlier snapshots --- */
+
+typedef struct Earlier {
+    OptLsn completed; /* newest bootstrap or resnapshot event of the family */
+    OptLsn chunked;   /* newest chunked open of the family */
+    bool   has_chunked_of_ours;
+    Offset chunked_of_ours; /* newest chunked open of generation 0 */
+    bool   has_empty;       /* a bootstrap of an empty table, of generation 0 */
+    Offset empty;
+} Earlier;
+
+static bool is_completion(const FactsRow *row)
+{
+    return str_equal_c(row->event, EVENT_BOOTSTRAP) || str_equal_c(row->event, EVENT_RESNAPSHOT);
+}
+
+static void note_newest(OptLsn *newest, Lsn lsn)
+{
+    if (!newest->is_set || lsn_compare(lsn, newest->lsn) > 0) *newest = OPT_LSN(lsn);
+}
+
+static void note_row(const FactsRow *row, Str app_id, Earlier *earlier)
+{
+    bool       is_ours = str_equal(row->app_id, app_id);
+    Offset     at      = {.lsn = row->max_lsn.lsn, .commit_ts = row->max_commit_ts};
+    OpenDetail detail;
+
+    if (!row->max_lsn.is_set) return;
+    if (is_completion(row)) {
+        note_newest(&earlier->completed, at.lsn);
+        if (is_ours && str_equal_c(row->event, EVENT_BOOTSTRAP) && row->detail.len == 0 &&
+            row->rows.is_set && row->rows.value == 0) {
+            earlier->has_empty = true;
+            earlier->empty     = at;
+        }
+        return;
+    }
+    (void)payload_parse_open(row->detail, &detail); /* what cannot be read counts as chunked */
+    if (detail.is_full) return;
+    note_newest(&earlier->chunked, at.lsn);
+    if (is_ours &&
+        (!earlier->has_chunked_of_ours || lsn_compare(at.lsn, earlier->chunked_of_ours.lsn) > 0)) {
+        earlier->has_chunked_of_ours = true;
+        earlier->chunked_of_ours     = at;
+    }
+}
+
+/* Reads the events, and refuses a full run while a chunked snapshot of the family is open (4.14). */
+static bool find_earlier(Facts *facts, const StreamOptions *options, Earlier *out, Err *err)
+{
+    Arena    *scratch;
+    FactsRow *rows;
+    size_t    count;
+    bool      ok;
+
+    *out = (Earlier){.has_empty = false};
+    if (!facts) return true;
+    scratch = arena_new();
+    ok = facts_find_snapshots(facts, options->bronze.label, options->app_id, scratch, &rows, &count,
+                              err);
+    for (size_t i = 0; ok && i < count; i++)
+        note_row(&rows[i], options->app_id, out);
+    if (ok && out->chunked.is_set &&
+        (!out->completed.is_set || lsn_compare(out->completed.lsn, out->chunked.lsn) < 0))
+        ok = err_set(err, ERR_STATE,
+                     "%.*s: a chunked snapshot at %s is open, and this version takes full ones "
+                     "alone; finish it with mssql-cdc-pyspark's backfill, then start again",
+                     STR_ARG(options->bronze.label), lsn_format(out->chunked.lsn).text);
+    arena_close(scratch);
+    return ok;
+}
+
+/* --- taking one --- */
+
+typedef struct TableRead {
+    Mssql               *mssql;
+    const CaptureTable  *table;
+    const TablePlan     *plan;
+    const Schema        *captured;
+    const StreamOptions *options;
+    const Offset        *stamp;
+    int64_t             *row_counts;
+} TableRead;
+
+static bool open_partition(void *arg, size_t index, Arena *arena, RowStream **out, Err *err)
+{
+    TableRead *read = arg;
+
+    return mssql_read_table(read->mssql, read->table, read->plan, index, read->captured,
+                            read->options->capture_instance, read->stamp, arena,
+                            &read->row_counts[index], out, err);
+}
+
+/* Keeps the adds that hold rows together at the front. */
+static size_t drop_empty_adds(DeltaAdd *adds, size_t count, int64_t *rows_out)
+{
+    size_t kept = 0;
+
+    *rows_out = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (adds[i].row_count == 0) continue;
+        *rows_out += adds[i].row_count;
+        adds[kept++] = adds[i];
+    }
+    return kept;
+}
+
+static bool read_and_append(Env *env, TableRead *read, Bronze *bronze, int64_t *rows_out, Err *err)
+{
+    bool         ok     = false;
+    Arena       *arena  = arena_new();
+    DeltaWriter *writer = NULL;
+    DeltaAdd    *adds;
+    size_t       add_count;
+    TablePlan    plan;
+    ReadParts    parts = {.method     = "read table",
+                          .open       = open_partition,
+                          .arg        = read,
+                          .partitions = read->options->source.num_partitions};
+
+    if (!mssql_plan_table(read->mssql, read->table, read->options->snapshot_keys,
+                          read->options->snapshot_key_count, read->options->source.num_partitions,
+                          arena, &plan, err))
+        goto done;
+    read->plan       = &plan;
+    read->row_counts = ARENA_ARRAY(arena, int64_t, plan.partition_count);
+    parts.count      = plan.partition_count;
+    if (!bronze_prepare(bronze, read->captured, read->options->source.include_command_id, err))
+        goto done;
+    if (!bronze_writer_open(
+            bronze, str_printf(arena, "stream.%.*s", STR_ARG(read->options->app_id)), &writer, err))
+        goto done;
+    parts.writer = writer;
+    if (!read_parts(env, read->mssql, &parts, arena, &adds, err)) goto done;
+    add_count = drop_empty_adds(adds, plan.partition_count, rows_out);
+    ok = bronze_append_snapshot(bronze, writer, adds, add_count, read->options->capture_instance,
+                                read->stamp, err);
+done:
+    delta_writer_close(writer);
+    arena_close(arena);
+    return ok;
+}
+
+/* A full snapshot: the open row, the stamp, the read, one append, the event (3.3, 3.4 step 5). */
+static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
+                          const CaptureTable *table, const Schema *captured, Bronze *bronze,
+                          Facts *facts, Offset *out, Err *err)
+{
+    const CaptureInstance *instance = &table->instances[table->configured];
+    Offset                 opened;
+    int64_t                rows = 0, started_us, duration_ms;
+    TableRead              read = {
+                     .mssql = mssql, .table = table, .captured = captured, .options = options, .stamp = out};
+
+    if (!snapshot_stamp(mssql, instance, &opened, err)) return false;
+    if (facts && !write_open_event(facts, options, &opened, err)) return false;
+    if (!snapshot_stamp(mssql, instance, out, err)) return false;
+    started_us = clock_utc_us(env->clock);
+    log_info(env->log, "snapshot", "snapshot started", LOG_STR("stream", options->capture_instance),
+             LOG_LSN("lsn", out->lsn));
+    if (!read_and_append(env, &read, bronze, &rows, err)) return false;
+    duration_ms = (clock_utc_us(env->clock) - started_us + 500) / 1000;
+    log_info(env->log, "snapshot", "snapshot taken", LOG_STR("stream", options->capture_instance),
+             LOG_LSN("lsn", out->lsn), LOG_I64("rows", rows), LOG_I64("duration_ms", duration_ms));
+    return write_bootstrap_event(facts, options, out, OPT_I64(rows), OPT_TIME(started_us),
+                                 OPT_I64(duration_ms), err);
+}
+
+bool snapshot_bootstrap(Env *env, Mssql *mssql, const StreamOptions *options,
+                        const CaptureTable *table, const Schema *captured, Bronze *bronze,
+                        Facts *facts, Offset *out, Err *err)
+{
+    Arena  *scratch = arena_new();
+    Str    *names   = ARENA_ARRAY(scratch, Str, table->instance_count + 1);
+    Earlier earlier;
+    bool    found = false, ok = false;
+
+    for (size_t i = 0; i < table->instance_count; i++)
+        names[i] = table->instances[i].name;
+    names[table->instance_count] = options->capture_instance;
+    if (!find_earlier(facts, options, &earlier, err)) goto done;
+    if (!bronze_find_snapshot(bronze, names, table->instance_count + 1, (OptLsn){0}, &found, out,
+                              err))
+        goto done;
+    if (found) {
+        ok = write_bootstrap_event(facts, options, out, (OptI64){0}, (OptTime){0}, (OptI64){0},
+                                   err);
+    } else if (earlier.has_empty) {
+        *out = earlier.empty;
+        ok   = true;
+    } else if (earlier.has_chunked_of_ours) {
+        *out = earlier.chunked_of_ours;
+        ok   = true;
+    } else {
+        ok = take_snapshot(env, mssql, options, table, captured, bronze, facts, out, err);
+    }
+done:
+    arena_close(scratch);
+    return ok || err_context(err, "bootstrap");
+}

@@ -1,0 +1,310 @@
+/* stream.c - a run of a stream: its start, its triggers, its end (algorithms.md 2.2, 2.3, 2.10, 2.12). One batch is batch.c's. */
+#include "engine/stream.h"
+
+#include "engine/plan_batch.h"
+#include "engine/snapshot.h"
+#include "engine/stream_internal.h"
+#include "types/sink_id.h"
+
+/* --- what the source offers --- */
+
+/* The columns the query reads: captured, not computed. A type that the lake has no form for stops the run. */
+static bool infer_columns(Stream *stream, Err *err)
+{
+    const CaptureInstance *instance = &stream->table.instances[0];
+    Column                *columns = ARENA_ARRAY(stream->arena, Column, instance->column_count + 1);
+    Buf                    computed = buf_new(stream->arena, 0);
+    size_t                 count    = 0;
+
+    for (size_t i = 0; i < instance->column_count; i++) {
+        const CapturedColumn *column = &instance->columns[i];
+
+        if (bronze_is_metadata_column(column->name))
+            return err_set(err, ERR_SOURCE_STATE,
+                           "column %.*s of %.*s has the name of a column bronze adds itself; leave "
+                           "it out of the capture instance",
+                           STR_ARG(column->name), STR_ARG(instance->name));
+        if (column->is_computed) {
+            buf_printf(&computed, "%s%.*s", computed.len ? ", " : "", STR_ARG(column->name));
+            continue;
+        }
+        if (!column->has_type)
+            return err_set(err, ERR_SOURCE_STATE,
+                           "column %.*s of capture instance %.*s has type %.*s, which has no form "
+                           "in the lake; make a capture instance without it",
+                           STR_ARG(column->name), STR_ARG(instance->name),
+                           STR_ARG(column->sql_type_name));
+        columns[count++] = (Column){.name = column->name, .type = column->type};
+    }
+    stream->captured = (Schema){.columns = columns, .column_count = count};
+    if (computed.len)
+        stream_warn(stream, str_printf(stream->arena,
+                                       "computed columns are left out, CDC gives no values for "
+                                       "them: %.*s",
+                                       STR_ARG(buf_str(&computed))));
+    return true;
+}
+
+/* Following a second instance is not built yet; reading past its start would lose what only it captures. */
+bool stream_check_instances(const CaptureTable *table, Err *err)
+{
+    const CaptureInstance *newer = &table->instances[table->instance_count - 1];
+
+    if (table->instance_count == 1) return true;
+    return err_set(err, ERR_SCHEMA_CHANGED,
+                   "table %.*s.%.*s has a second capture instance, %.*s, from LSN %s on; this "
+                   "version cannot follow it: disable the one you do not want to read",
+                   STR_ARG(newer->source_schema), STR_ARG(newer->source_table),
+                   STR_ARG(newer->name), lsn_format(newer->start_lsn).text);
+}
+
+static bool find_table(Stream *stream, Err *err)
+{
+    return mssql_find_table(stream->mssql, stream->options->capture_instance, stream->arena,
+                            &stream->table, err) &&
+           stream_check_instances(&stream->table, err) && infer_columns(stream, err);
+}
+
+static bool check_grant(Stream *stream, Err *err)
+{
+    bool can;
+    Str  grant;
+
+    if (!mssql_can_read_changes(stream->mssql, &stream->table.instances[0], stream->arena, &can,
+                                &grant, err))
+        return false;
+    return can || err_set(err, ERR_PERMISSION,
+                          "the login may not read the change table of %.*s; run: %.*s",
+                          STR_ARG(stream->table.instances[0].name), STR_ARG(grant));
+}
+
+/* --- where to start --- */
+
+static bool start_earliest(Stream *stream, Lsn *out, Err *err)
+{
+    const CaptureInstance *oldest = &stream->table.instances[0];
+    Lsn                    low;
+    bool                   is_set;
+
+    if (!mssql_min_lsn(stream->mssql, oldest->name, &low, &is_set, err)) return false;
+    if (!is_set && !oldest->has_start_lsn)
+        return err_set(err, ERR_SOURCE_STATE,
+                       "capture instance %.*s has no start LSN yet; retry once the capture job ran",
+                       STR_ARG(oldest->name));
+    return mssql_previous_lsn(stream->mssql, is_set ? low : oldest->start_lsn, out, err);
+}
+
+/* The configured start (2.2), or the live generation's. */
+static bool find_start(Stream *stream, Offset *out, Err *err)
+{
+    const StreamOptions *options = stream->options;
+
+    if (checkpoint_has_generation_start(stream->checkpoint, out)) return true;
+    if (options->bootstrap) {
+        *out = stream->bootstrap_start;
+        return true;
+    }
+    switch (options->starting) {
+    case START_EARLIEST:
+        if (!start_earliest(stream, &out->lsn, err)) return false;
+        break;
+    case START_LATEST:
+        if (!snapshot_stamp(stream->mssql, &stream->table.instances[0], out, err)) return false;
+        if (lsn_is_zero(out->lsn))
+            return err_set(err, ERR_SOURCE_STATE,
+                           "nothing is captured yet, so there is no latest position; is SQL Server "
+                           "Agent running? Retry once the capture job ran");
+        break;
+    case START_LSN: out->lsn = options->starting_lsn; break;
+    }
+    return mssql_commit_time(stream->mssql, out->lsn, &out->commit_ts, err);
+}
+
+/* Sets position and next batch from the checkpoint; a new one begins at the configured start, which is recorded so that a replay of
+ * batch 0 cannot be moved by an edited option. */
+static bool find_position(Stream *stream, Err *err)
+{
+    int64_t committed;
+
+    if (checkpoint_find_committed(stream->checkpoint, &committed, &stream->position)) {
+        stream->next_batch = committed + 1;
+        return true;
+    }
+    stream->next_batch = 0;
+    if (checkpoint_find_start(stream->checkpoint, &stream->position)) return true;
+    return find_start(stream, &stream->position, err) &&
+           checkpoint_begin(stream->checkpoint, &stream->position, err);
+}
+
+/* --- opening and closing --- */
+
+static bool open_source(Stream *stream, Err *err)
+{
+    const SourceOptions *source  = &stream->options->source;
+    MssqlOptions         options = {.driver             = stream->env->sql,
+                                    .clock              = stream->env->clock,
+                                    .rng                = stream->env->rng,
+                                    .log                = stream->env->log,
+                                    .cancel             = stream->env->cancel,
+                                    .connection         = source->connection,
+                                    .time_zone          = source->time_zone,
+                                    .connect_timeout_s  = source->connect_timeout_s,
+                                    .lock_timeout_ms    = source->lock_timeout_ms,
+                                    .fetch_rows         = source->fetch_rows,
+                                    .include_command_id = source->include_command_id,
+                                    .isolation_snapshot = source->isolation_snapshot,
+                                    .name               = stream->options->capture_instance};
+
+    return mssql_open(&options, &stream->mssql, err) && find_table(stream, err) &&
+           check_grant(stream, err);
+}
+
+static bool open_state(Stream *stream, Err *err)
+{
+    Env                 *env     = stream->env;
+    const StreamOptions *options = stream->options;
+
+    if (!checkpoint_open(env->store, env->clock, env->rng, options->checkpoint, &stream->checkpoint,
+                         err))
+        return false;
+    stream->generation = checkpoint_get_generation(stream->checkpoint);
+    stream->sink_id    = sink_id_for_generation(stream->arena, options->app_id, stream->generation);
+    stream->result->generation = stream->generation;
+    if (!bronze_open(env->delta, &options->bronze, &stream->bronze, err)) return false;
+    if (options->facts.path.len && !facts_open(env->delta, &options->facts, &stream->facts, err))
+        return false;
+    return options->control.path.len == 0 ||
+           verdict_tracker_start(env, &options->control, options->bronze.label,
+                                 options->granularity, &stream->verdict, err);
+}
+
+static bool bootstrap(Stream *stream, Err *err)
+{
+    if (!stream->options->bootstrap || stream->generation > 0) return true;
+    if (!snapshot_bootstrap(stream->env, stream->mssql, stream->options, &stream->table,
+                            &stream->captured, stream->bronze, stream->facts,
+                            &stream->bootstrap_start, err))
+        return false;
+    stream->result->snapshot = OPT_LSN(stream->bootstrap_start.lsn);
+    return true;
+}
+
+static void close_stream(Stream *stream)
+{
+    verdict_tracker_stop(stream->verdict);
+    facts_close(stream->facts);
+    bronze_close(stream->bronze);
+    checkpoint_close(stream->checkpoint);
+    mssql_close(stream->mssql);
+    arena_close(stream->arena);
+}
+
+/* --- the loop --- */
+
+/* The end of the next batch; `has_work` false when idle. Batch 0 of a new checkpoint always runs (2.1). */
+static bool plan_end(Stream *stream, bool *has_work, Offset *end, Err *err)
+{
+    const StreamOptions *options = stream->options;
+    Lsn                  upper   = stream->target;
+    bool                 is_null;
+    OptLsn               nth = {0};
+
+    *end = stream->position;
+    if (!stream->has_target && !mssql_max_lsn(stream->mssql, &upper, &is_null, err)) return false;
+    *has_work = plan_batch_end(stream->position.lsn, upper, nth, &end->lsn);
+    if (!*has_work) {
+        *has_work = stream->next_batch == 0;
+        return true;
+    }
+    if (options->max_commits_per_batch > 0) {
+        if (!mssql_nth_commit(stream->mssql, stream->position.lsn, options->max_commits_per_batch,
+                              &nth.lsn, &nth.is_set, err))
+            return false;
+        (void)plan_batch_end(stream->position.lsn, upper, nth, &end->lsn);
+    }
+    if (!stream_refresh_clock(stream, err)) return false;
+    return mssql_commit_time(stream->mssql, end->lsn, &end->commit_ts, err);
+}
+
+/* Runs the planned batch again, or plans and runs the next one. */
+static bool step(Stream *stream, bool *did_work, Err *err)
+{
+    Offset  end;
+    int64_t planned;
+    bool    is_replay = checkpoint_find_planned(stream->checkpoint, &planned, &end);
+
+    *did_work = is_replay;
+    if (is_replay) {
+        if (!stream_refresh_clock(stream, err)) return false;
+    } else {
+        if (!plan_end(stream, did_work, &end, err)) return false;
+        if (!*did_work) return true;
+        if (!checkpoint_plan(stream->checkpoint, stream->next_batch, &end, err)) return false;
+    }
+    if (!stream_run_batch(stream, &end, is_replay, err))
+        return err_context(err, "batch %lld", (long long)stream->next_batch);
+    stream->position = end;
+    stream->next_batch++;
+    return true;
+}
+
+/* Waits before the next look; false when the trigger is done. `began_ns`: when this step began. */
+static bool wait_for_trigger(Stream *stream, bool did_work, int64_t began_ns)
+{
+    const StreamOptions *options = stream->options;
+    Clock               *clock   = stream->env->clock;
+
+    switch (options->trigger) {
+    case TRIGGER_AVAILABLE_NOW:
+        return did_work && lsn_compare(stream->position.lsn, stream->target) < 0;
+    case TRIGGER_INTERVAL:
+        clock->sleep_until(clock, began_ns + options->interval_ms * 1000000, stream->env->cancel);
+        return true;
+    case TRIGGER_CONTINUOUS:
+        if (!did_work) clock_sleep_ms(clock, options->poll_interval_ms, stream->env->cancel);
+        return true;
+    }
+    return false;
+}
+
+static bool fix_target(Stream *stream, Err *err)
+{
+    bool is_null;
+
+    stream->has_target = stream->options->trigger == TRIGGER_AVAILABLE_NOW;
+    return !stream->has_target || mssql_max_lsn(stream->mssql, &stream->target, &is_null, err);
+}
+
+static bool run_loop(Stream *stream, Err *err)
+{
+    for (;;) {
+        int64_t began_ns = clock_monotonic_ns(stream->env->clock);
+        bool    did_work;
+
+        if (!cancel_check(stream->env->cancel, err)) return false;
+        if (!step(stream, &did_work, err)) return false;
+        if (stream->options->max_batches > 0 &&
+            stream->result->batches >= stream->options->max_batches)
+            return true;
+        if (!wait_for_trigger(stream, did_work, began_ns)) return true;
+    }
+}
+
+bool stream_run(Env *env, const StreamOptions *options, StreamResult *out, Err *err)
+{
+    Stream stream = {.env = env, .options = options, .result = out, .arena = arena_new()};
+    bool   ok;
+
+    *out = (StreamResult){0};
+    ok   = open_source(&stream, err) && open_state(&stream, err) && bootstrap(&stream, err) &&
+         find_position(&stream, err) && fix_target(&stream, err);
+    if (ok) {
+        out->start_lsn = out->end_lsn = OPT_LSN(stream.position.lsn);
+        out->end_commit_ts            = stream.position.commit_ts;
+        ok                            = run_loop(&stream, err);
+        out->end_lsn                  = OPT_LSN(stream.position.lsn);
+        out->end_commit_ts            = stream.position.commit_ts;
+    }
+    close_stream(&stream);
+    return ok || err_context(err, "%.*s", STR_ARG(options->capture_instance));
+}

@@ -1,0 +1,46 @@
+/* stream_internal.h - the state of one run, shared by stream.c (the run) and batch.c (one batch). */
+#ifndef TIDELAKE_ENGINE_STREAM_INTERNAL_H
+#define TIDELAKE_ENGINE_STREAM_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "engine/stream.h"
+#include "engine/verdict.h"
+#include "source/mssql.h"
+#include "state/bronze.h"
+#include "state/checkpoint.h"
+#include "state/facts.h"
+#include "state/silver.h"
+
+typedef struct Stream {
+    Env                 *env;
+    const StreamOptions *options;
+    StreamResult        *result;
+    Arena               *arena; /* of the run */
+    Mssql               *mssql;
+    CaptureTable         table;    /* as the run found it */
+    Schema               captured; /* what the query reads */
+    Checkpoint          *checkpoint;
+    Bronze              *bronze;
+    Facts               *facts;   /* NULL: none */
+    VerdictTracker      *verdict; /* NULL: none */
+    int64_t              generation;
+    Str                  sink_id;
+    Offset               bootstrap_start;
+    Offset               position; /* end of the last finished batch */
+    int64_t              next_batch;
+    bool                 has_target; /* available-now */
+    Lsn                  target;
+    bool                 has_checked_rewind; /* on the run's first batch */
+    LIST(Str) warnings;                      /* for the next facts row; each once */
+} Stream;
+
+/* Logs a warning and keeps it for the next batch's facts row, once. `text` lives as long as the run. */
+void stream_warn(Stream *stream, Str text);
+/* ERR_SCHEMA_CHANGED when the table has an instance that this version cannot follow. */
+bool stream_check_instances(const CaptureTable *table, Err *err) MUST_CHECK;
+bool stream_refresh_clock(Stream *stream, Err *err) MUST_CHECK;
+/* Runs batch `next_batch`, (position, end]: rows, facts, commit, verdict. */
+bool stream_run_batch(Stream *stream, const Offset *end, bool is_replay, Err *err) MUST_CHECK;
+
+#endif
