@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Under the address sanitizer what the arena has not handed out is poisoned, so that a use after arena_reset is found. */
+/* Under the address sanitizer what the arena has not handed out is poisoned, so that a use after
+ * arena_reset is found. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISONS 1
 #elif defined(__has_feature)
@@ -20,22 +21,22 @@
 #endif
 #ifdef ARENA_POISONS
 #include <sanitizer/asan_interface.h>
-#define POISON(ptr, size) __asan_poison_memory_region((ptr), (size))
+#define POISON(ptr, size)   __asan_poison_memory_region((ptr), (size))
 #define UNPOISON(ptr, size) __asan_unpoison_memory_region((ptr), (size))
 #else
-#define POISON(ptr, size) ((void)(ptr), (void)(size))
+#define POISON(ptr, size)   ((void)(ptr), (void)(size))
 #define UNPOISON(ptr, size) ((void)(ptr), (void)(size))
 #endif
 
-#define ALIGNMENT alignof(max_align_t)
+#define ALIGNMENT       alignof(max_align_t)
 #define CHUNK_BYTES_MIN ((size_t)16 << 10)
 #define CHUNK_BYTES_MAX ((size_t)1 << 20)
-#define KEPT_BYTES_MAX ((size_t)64 << 20) /* what arena_reset keeps for the next round */
+#define KEPT_BYTES_MAX  ((size_t)64 << 20) /* what arena_reset keeps for the next round */
 
 typedef struct Chunk {
-    struct Chunk          *next;
-    size_t                 capacity;
-    size_t                 used;
+    struct Chunk *next;
+    size_t        capacity;
+    size_t        used;
     alignas(max_align_t) char bytes[];
 } Chunk;
 
@@ -79,7 +80,7 @@ void mem_free(void *ptr)
 
 Arena *arena_new(void)
 {
-    Arena *arena = mem_alloc(sizeof *arena);
+    Arena *arena      = mem_alloc(sizeof *arena);
     arena->next_bytes = CHUNK_BYTES_MIN;
     return arena;
 }
@@ -111,7 +112,8 @@ void arena_reset(Arena *arena)
 {
     size_t kept = 0;
 
-    for (Chunk *chunk = arena->spare; chunk != NULL; chunk = chunk->next) kept += chunk->capacity;
+    for (Chunk *chunk = arena->spare; chunk != NULL; chunk = chunk->next)
+        kept += chunk->capacity;
     for (Chunk *chunk = arena->current, *next; chunk != NULL; chunk = next) {
         next = chunk->next;
         if (chunk->capacity > KEPT_BYTES_MAX - kept) {
@@ -119,8 +121,8 @@ void arena_reset(Arena *arena)
             continue;
         }
         kept += chunk->capacity;
-        chunk->used = 0;
-        chunk->next = arena->spare;
+        chunk->used  = 0;
+        chunk->next  = arena->spare;
         arena->spare = chunk;
         POISON(chunk->bytes, chunk->capacity);
     }
@@ -128,13 +130,15 @@ void arena_reset(Arena *arena)
     arena->used    = 0;
 }
 
-/* The smallest spare chunk that holds `size`, taken off the list: a large one stays for a large request. */
+/* The smallest spare chunk that holds `size`, taken off the list: a large one stays for a large
+ * request. */
 static Chunk *take_spare(Arena *arena, size_t size)
 {
     Chunk **best = NULL;
 
     for (Chunk **at = &arena->spare; *at != NULL; at = &(*at)->next)
-        if ((*at)->capacity >= size && (best == NULL || (*at)->capacity < (*best)->capacity)) best = at;
+        if ((*at)->capacity >= size && (best == NULL || (*at)->capacity < (*best)->capacity))
+            best = at;
     if (best == NULL) return NULL;
 
     Chunk *chunk = *best;
@@ -213,7 +217,7 @@ void *arena_alloc_array(Arena *arena, size_t count, size_t size)
 
 bool arena_extend(Arena *arena, void *ptr, size_t old_size, size_t new_size)
 {
-    Chunk *chunk = arena->current;
+    Chunk *chunk       = arena->current;
     size_t old_rounded = round_up(old_size);
     size_t new_rounded = round_up(new_size);
 

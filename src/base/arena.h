@@ -1,8 +1,9 @@
 /* arena.h - memory that is freed together.
  *
- * Three lifetimes use it: the process, the task (a command, a batch) and the fetch (reset per block of rows).
- * Allocation zeroes and never returns NULL: running out of memory ends the process, which is safe because crashing is a
- * tested path. Sizes that come from outside are checked against base/limits.h first. Not thread-safe: one per thread. */
+ * Three lifetimes use it: the process, the task (a command, a batch) and the fetch (reset per
+ * block of rows). Allocation zeroes and never returns NULL: running out of memory ends the
+ * process, which is safe because crashing is a tested path. Sizes that come from outside are
+ * checked against base/limits.h first. Not thread-safe: one per thread. */
 #ifndef TIDELAKE_BASE_ARENA_H
 #define TIDELAKE_BASE_ARENA_H
 
@@ -16,20 +17,22 @@ typedef struct Arena Arena;
 Arena *arena_new(void);
 void   arena_close(Arena *arena); /* accepts NULL */
 /* Forgets everything allocated, keeps the memory for the next round (up to a bound). */
-void   arena_reset(Arena *arena);
+void arena_reset(Arena *arena);
 
-void  *arena_alloc(Arena *arena, size_t size);                    /* zeroed, aligned for any type */
-void  *arena_alloc_array(Arena *arena, size_t count, size_t size); /* zeroed; overflow ends the process */
-void  *arena_alloc_uninit(Arena *arena, size_t size);             /* not zeroed: for large buffers */
-/* Grows the newest allocation in place; false when it is not the newest or its chunk is full. New bytes are not zeroed. */
+void *arena_alloc(Arena *arena, size_t size); /* zeroed, aligned for any type */
+/* zeroed; overflow ends the process */
+void *arena_alloc_array(Arena *arena, size_t count, size_t size);
+void *arena_alloc_uninit(Arena *arena, size_t size); /* not zeroed: for large buffers */
+/* Grows the newest allocation in place; false when it is not the newest or its chunk is full.
+ * New bytes are not zeroed. */
 bool   arena_extend(Arena *arena, void *ptr, size_t old_size, size_t new_size);
-size_t arena_used(const Arena *arena);                            /* bytes handed out since the last reset */
+size_t arena_used(const Arena *arena); /* bytes handed out since the last reset */
 
-#define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))
+#define ARENA_NEW(arena, Type)          ((Type *)arena_alloc((arena), sizeof(Type)))
 #define ARENA_ARRAY(arena, Type, count) ((Type *)arena_alloc_array((arena), (count), sizeof(Type)))
 
-/* Memory with an owner of its own, for what outlives arenas and is grown or freed alone (long-lived tables, queues).
- * Zeroed, never NULL. */
+/* Memory with an owner of its own, for what outlives arenas and is grown or freed alone
+ * (long-lived tables, queues). Zeroed, never NULL. */
 void *mem_alloc(size_t size);
 void *mem_realloc(void *ptr, size_t size); /* new bytes are not zeroed */
 void  mem_free(void *ptr);                 /* accepts NULL */

@@ -9,12 +9,14 @@
 #include <string.h>
 #include <time.h>
 
-/* The end of the process, with a sentence on stderr: no memory, no thread. Safe, because a crash at any instant is. */
+/* The end of the process, with a sentence on stderr: no memory, no thread. Safe, because a crash
+ * at any instant is. */
 NORETURN void base_fatal(const char *what);
 
 static inline struct timespec timespec_from_ns(int64_t ns)
 {
-    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    return (struct timespec){.tv_sec  = (time_t)(ns / 1000000000),
+                             .tv_nsec = (long)(ns % 1000000000)};
 }
 
 /* A time `duration_ms` later, as far as there is one. */
@@ -31,7 +33,8 @@ static inline void cond_init_monotonic(pthread_cond_t *cond)
     pthread_condattr_t attributes;
 
     if (pthread_condattr_init(&attributes) != 0) base_fatal("no condition variable");
-    if (pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0) base_fatal("no monotonic clock");
+    if (pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) != 0)
+        base_fatal("no monotonic clock");
     if (pthread_cond_init(cond, &attributes) != 0) base_fatal("no condition variable");
     (void)pthread_condattr_destroy(&attributes);
 }

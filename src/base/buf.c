@@ -14,7 +14,8 @@ Buf buf_new(Arena *arena, size_t limit)
     return (Buf){.arena = arena, .limit = limit ? limit : LIMIT_BUF_BYTES};
 }
 
-/* `len` more bytes fit below the limit: the caller has seen to it. One byte past `capacity` is ours, for vsnprintf's NUL. */
+/* `len` more bytes fit below the limit: the caller has seen to it. One byte past `capacity` is
+ * ours, for vsnprintf's NUL. */
 static void grow(Buf *buf, size_t len)
 {
     size_t capacity = MAX(buf->len + len, BUF_BYTES_MIN);

@@ -14,12 +14,13 @@ typedef struct Waker {
 } Waker;
 
 struct Cancel {
-    atomic_bool     requested;
-    pthread_mutex_t lock; /* held while wakers run: so cancel_unregister waits for one that is running */
-    Waker          *wakers;
-    size_t          waker_count;
-    size_t          waker_capacity;
-    int             last_handle;
+    atomic_bool requested;
+    pthread_mutex_t
+           lock; /* held while wakers run: so cancel_unregister waits for one that is running */
+    Waker *wakers;
+    size_t waker_count;
+    size_t waker_capacity;
+    int    last_handle;
 };
 
 Cancel *cancel_new(void)
@@ -44,7 +45,8 @@ void cancel_request(Cancel *cancel)
     (void)pthread_mutex_lock(&cancel->lock);
     if (!atomic_load(&cancel->requested)) {
         atomic_store(&cancel->requested, true);
-        for (size_t i = 0; i < cancel->waker_count; i++) cancel->wakers[i].wake(cancel->wakers[i].arg);
+        for (size_t i = 0; i < cancel->waker_count; i++)
+            cancel->wakers[i].wake(cancel->wakers[i].arg);
     }
     (void)pthread_mutex_unlock(&cancel->lock);
 }
@@ -67,7 +69,8 @@ int cancel_register(Cancel *cancel, CancelWake wake, void *arg)
     if (!requested) {
         if (cancel->waker_count == cancel->waker_capacity) {
             cancel->waker_capacity = cancel->waker_capacity ? 2 * cancel->waker_capacity : 8;
-            cancel->wakers = mem_realloc(cancel->wakers, cancel->waker_capacity * sizeof *cancel->wakers);
+            cancel->wakers         = mem_realloc(cancel->wakers,
+                                                 cancel->waker_capacity * sizeof *cancel->wakers);
         }
         cancel->wakers[cancel->waker_count++] = (Waker){.handle = handle, .wake = wake, .arg = arg};
     }
@@ -84,7 +87,8 @@ void cancel_unregister(Cancel *cancel, int handle)
         if (cancel->wakers[i].handle != handle) continue;
         /* The order of wakers is kept: simulated runs repeat. */
         cancel->waker_count--;
-        memmove(&cancel->wakers[i], &cancel->wakers[i + 1], (cancel->waker_count - i) * sizeof *cancel->wakers);
+        memmove(&cancel->wakers[i], &cancel->wakers[i + 1],
+                (cancel->waker_count - i) * sizeof *cancel->wakers);
         break;
     }
     (void)pthread_mutex_unlock(&cancel->lock);

@@ -4,10 +4,11 @@
 #include "base/arena.h"
 
 #define US_PER_SECOND INT64_C(1000000)
-#define US_PER_DAY (INT64_C(86400) * US_PER_SECOND)
-#define DAYS_PER_ERA 146097 /* 400 years */
+#define US_PER_DAY    (INT64_C(86400) * US_PER_SECOND)
+#define DAYS_PER_ERA  146097 /* 400 years */
 
-/* Years begin in March here, so that the leap day is the last of its year (Hinnant, "chrono-compatible date algorithms"). */
+/* Years begin in March here, so that the leap day is the last of its year (Hinnant,
+ * "chrono-compatible date algorithms"). */
 int64_t civil_days_from_date(int32_t year, int32_t month, int32_t day)
 {
     int64_t y   = (int64_t)year - (month <= 2);
@@ -21,12 +22,12 @@ int64_t civil_days_from_date(int32_t year, int32_t month, int32_t day)
 
 static CivilTime date_from_days(int64_t days)
 {
-    int64_t   z   = days + 719468;
-    int64_t   era = (z >= 0 ? z : z - (DAYS_PER_ERA - 1)) / DAYS_PER_ERA;
-    int64_t   doe = z - era * DAYS_PER_ERA;
-    int64_t   yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    int64_t   doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    int64_t   mp  = (5 * doy + 2) / 153;
+    int64_t   z     = days + 719468;
+    int64_t   era   = (z >= 0 ? z : z - (DAYS_PER_ERA - 1)) / DAYS_PER_ERA;
+    int64_t   doe   = z - era * DAYS_PER_ERA;
+    int64_t   yoe   = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    int64_t   doy   = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    int64_t   mp    = (5 * doy + 2) / 153;
     CivilTime civil = {0};
 
     civil.day   = (int32_t)(doy - (153 * mp + 2) / 5 + 1);
@@ -64,22 +65,23 @@ int64_t civil_to_us(CivilTime civil)
 Str time_format_ms(Arena *arena, int64_t utc_us)
 {
     CivilTime t = civil_from_us(utc_us);
-    return str_printf(arena, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", (int)t.year, (int)t.month, (int)t.day, (int)t.hour,
-                      (int)t.minute, (int)t.second, (int)t.microsecond / 1000);
+    return str_printf(arena, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", (int)t.year, (int)t.month,
+                      (int)t.day, (int)t.hour, (int)t.minute, (int)t.second,
+                      (int)t.microsecond / 1000);
 }
 
 Str time_format_us(Arena *arena, int64_t utc_us)
 {
     CivilTime t = civil_from_us(utc_us);
-    return str_printf(arena, "%04d-%02d-%02dT%02d:%02d:%02d.%06d", (int)t.year, (int)t.month, (int)t.day, (int)t.hour,
-                      (int)t.minute, (int)t.second, (int)t.microsecond);
+    return str_printf(arena, "%04d-%02d-%02dT%02d:%02d:%02d.%06d", (int)t.year, (int)t.month,
+                      (int)t.day, (int)t.hour, (int)t.minute, (int)t.second, (int)t.microsecond);
 }
 
 Str time_format_seconds_offset(Arena *arena, int64_t utc_us)
 {
     CivilTime t = civil_from_us(utc_us);
-    return str_printf(arena, "%04d-%02d-%02dT%02d:%02d:%02d+00:00", (int)t.year, (int)t.month, (int)t.day, (int)t.hour,
-                      (int)t.minute, (int)t.second);
+    return str_printf(arena, "%04d-%02d-%02dT%02d:%02d:%02d+00:00", (int)t.year, (int)t.month,
+                      (int)t.day, (int)t.hour, (int)t.minute, (int)t.second);
 }
 
 /* ---- reading ---- */
@@ -143,11 +145,13 @@ static bool take_fraction(Cursor *cursor, CivilTime *civil)
         if (c < '0' || c > '9') break;
         if (digits < 6) civil->microsecond = civil->microsecond * 10 + (c - '0');
     }
-    for (size_t i = digits; i < 6; i++) civil->microsecond *= 10;
+    for (size_t i = digits; i < 6; i++)
+        civil->microsecond *= 10;
     return digits > 0;
 }
 
-/* Nothing, "Z", or +hh, +hhmm, +hh:mm with either sign; a blank may stand before it, as SQL Server writes. */
+/* Nothing, "Z", or +hh, +hhmm, +hh:mm with either sign; a blank may stand before it, as SQL
+ * Server writes. */
 static bool take_zone(Cursor *cursor, int64_t *offset_minutes_out)
 {
     int32_t hours   = 0;

@@ -1,4 +1,5 @@
-/* clock.c - the real clock. The simulated one is in sched_sim.c, since only the scheduler can move it. */
+/* clock.c - the real clock. The simulated one is in sched_sim.c, since only the scheduler can
+ * move it. */
 #include "base/clock.h"
 
 #include "base/arena.h"

@@ -12,7 +12,8 @@ static void drop_partial_sequence(char *text)
     size_t len  = strlen(text);
     size_t back = 0;
 
-    while (back < len && back < 3 && ((unsigned char)text[len - 1 - back] & 0xC0) == 0x80) back++;
+    while (back < len && back < 3 && ((unsigned char)text[len - 1 - back] & 0xC0) == 0x80)
+        back++;
     if (back >= len) return;
 
     unsigned char lead = (unsigned char)text[len - 1 - back];
@@ -67,7 +68,8 @@ bool err_set_errno(Err *err, ErrCode code, int errno_value, const char *fmt, ...
     va_end(args);
 
     err->native = errno_value;
-    if (strerror_r(errno_value, cause, sizeof cause) != 0) (void)snprintf(cause, sizeof cause, "errno %d", errno_value);
+    if (strerror_r(errno_value, cause, sizeof cause) != 0)
+        (void)snprintf(cause, sizeof cause, "errno %d", errno_value);
     size_t len = strlen(err->message);
     (void)snprintf(err->message + len, sizeof err->message - len, "%s%s", len ? ": " : "", cause);
     return false;
@@ -86,7 +88,8 @@ bool err_context(Err *err, const char *fmt, ...)
     if (len < 0) return false;
     if (len >= (int)sizeof outer) drop_partial_sequence(outer);
 
-    (void)snprintf(joined, sizeof joined, "%s%s%s", outer, err->context[0] ? ": " : "", err->context);
+    (void)snprintf(joined, sizeof joined, "%s%s%s", outer, err->context[0] ? ": " : "",
+                   err->context);
     copy_text(err->context, sizeof err->context, joined);
     return false;
 }
@@ -107,7 +110,8 @@ void err_clear(Err *err)
 int err_exit_status(ErrCode code)
 {
     switch (code) {
-#define X(name, exit_status, retry, meaning) case name: return exit_status;
+#define X(name, exit_status, retry, meaning) \
+    case name: return exit_status;
         ERR_CODES(X)
 #undef X
     }
@@ -117,7 +121,8 @@ int err_exit_status(ErrCode code)
 bool err_can_retry(const Err *err)
 {
     switch (err->code) {
-#define X(name, exit_status, retry, meaning) case name: return retry;
+#define X(name, exit_status, retry, meaning) \
+    case name: return retry;
         ERR_CODES(X)
 #undef X
     }
@@ -127,7 +132,8 @@ bool err_can_retry(const Err *err)
 const char *err_code_name(ErrCode code)
 {
     switch (code) {
-#define X(name, exit_status, retry, meaning) case name: return #name;
+#define X(name, exit_status, retry, meaning) \
+    case name: return #name;
         ERR_CODES(X)
 #undef X
     }
@@ -137,7 +143,8 @@ const char *err_code_name(ErrCode code)
 const char *err_code_meaning(ErrCode code)
 {
     switch (code) {
-#define X(name, exit_status, retry, meaning) case name: return meaning;
+#define X(name, exit_status, retry, meaning) \
+    case name: return meaning;
         ERR_CODES(X)
 #undef X
     }
@@ -146,17 +153,19 @@ const char *err_code_meaning(ErrCode code)
 
 void err_format(const Err *err, char *buf, size_t size)
 {
-    const char *message = err->message[0] ? err->message : err_code_meaning(err->code);
+    const char *message     = err->message[0] ? err->message : err_code_meaning(err->code);
     char        details[64] = "";
 
     assert(size > 0);
     if (err->sqlstate[0] && err->native != 0)
-        (void)snprintf(details, sizeof details, " (SQLSTATE %s, error %d)", err->sqlstate, (int)err->native);
+        (void)snprintf(details, sizeof details, " (SQLSTATE %s, error %d)", err->sqlstate,
+                       (int)err->native);
     else if (err->sqlstate[0])
         (void)snprintf(details, sizeof details, " (SQLSTATE %s)", err->sqlstate);
     else if (err->native != 0)
         (void)snprintf(details, sizeof details, " (error %d)", (int)err->native);
 
-    int len = snprintf(buf, size, "%s%s%s%s", err->context, err->context[0] ? ": " : "", message, details);
+    int len = snprintf(buf, size, "%s%s%s%s", err->context, err->context[0] ? ": " : "", message,
+                       details);
     if (len >= 0 && (size_t)len >= size) drop_partial_sequence(buf);
 }

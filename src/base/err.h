@@ -1,7 +1,7 @@
 /* err.h - what went wrong, carried on the caller's stack.
  *
- * What can fail returns bool and takes `Err *err` last. Whoever meets the trouble sets code and message, callers add
- * context in front, the top prints it once. Reporting never allocates. */
+ * What can fail returns bool and takes `Err *err` last. Whoever meets the trouble sets code and
+ * message, callers add context in front, the top prints it once. Reporting never allocates. */
 #ifndef TIDELAKE_BASE_ERR_H
 #define TIDELAKE_BASE_ERR_H
 
@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `retry` says that the same call may succeed a little later. Exit statuses are cli.md's contract. */
+/* `retry` says that the same call may succeed a little later. Exit statuses are cli.md's
+ * contract. */
+/* clang-format off */
 #define ERR_CODES(X) /* code            exit  retry  meaning */                                           \
     X(ERR_NONE,            0, false, "no error")                                                          \
     X(ERR_FAILED,          1, false, "the operation failed")                                              \
@@ -37,6 +39,7 @@
     X(ERR_QUERY_ENGINE,    1, false, "libduckdb failed")                                                  \
     X(ERR_CANCELLED,     130, false, "stopped on request")                                                \
     X(ERR_INTERNAL,        1, false, "a mistake of this program")
+/* clang-format on */
 
 typedef enum ErrCode {
 #define X(code, exit_status, retry, meaning) code,
@@ -54,7 +57,8 @@ typedef struct Err {
 
 #define ERR_INIT ((Err){.code = ERR_NONE})
 
-/* Sets the first cause; clears what was there. Always returns false, so `return err_set(...)` works. */
+/* Sets the first cause; clears what was there. Always returns false, so `return err_set(...)`
+ * works. */
 bool err_set(Err *err, ErrCode code, const char *fmt, ...) PRINTF(3, 4);
 /* The same with errno's number and text appended; `code` is usually ERR_STORE. */
 bool err_set_errno(Err *err, ErrCode code, int errno_value, const char *fmt, ...) PRINTF(4, 5);

@@ -103,7 +103,8 @@ static void append_quoted(JsonWriter *json, Str value)
     buf_append_char(json->buf, '"');
     while (at < value.len) {
         size_t from = at;
-        while (at < value.len && is_plain((unsigned char)value.ptr[at])) at++;
+        while (at < value.len && is_plain((unsigned char)value.ptr[at]))
+            at++;
         buf_append(json->buf, str_slice(value, from, at));
         if (at < value.len) append_escaped(json, utf8_next(value, &at));
     }
@@ -202,7 +203,8 @@ static void digits_from_scientific(const char *text, Digits *out)
 
     for (; *text != 'e'; text++)
         if (*text != '.') out->digits[count++] = *text;
-    while (count > 1 && out->digits[count - 1] == '0') count--;
+    while (count > 1 && out->digits[count - 1] == '0')
+        count--;
     out->digits[count] = '\0';
     out->point         = (int)strtol(text + 1, NULL, 10) + 1;
 }
@@ -220,8 +222,10 @@ static void digits_round_up(Digits *digits, size_t precision)
 {
     size_t count = strlen(digits->digits);
 
-    while (count < precision) digits->digits[count++] = '0';
-    while (count > 0 && digits->digits[count - 1] == '9') count--;
+    while (count < precision)
+        digits->digits[count++] = '0';
+    while (count > 0 && digits->digits[count - 1] == '9')
+        count--;
     if (count == 0) {
         digits->digits[count++] = '1';
         digits->point++;
@@ -231,8 +235,8 @@ static void digits_round_up(Digits *digits, size_t precision)
     digits->digits[count] = '\0';
 }
 
-/* At a power of two the doubles above are twice as far apart as those below, so that of two texts the farther, upper one
- * may read back where the nearer one does not (2^-44). */
+/* At a power of two the doubles above are twice as far apart as those below, so that of two
+ * texts the farther, upper one may read back where the nearer one does not (2^-44). */
 static bool try_precision(double value, int precision, Digits *out)
 {
     char text[32];
@@ -244,7 +248,8 @@ static bool try_precision(double value, int precision, Digits *out)
     return digits_read_back(out, value);
 }
 
-/* 15 digits always survive a double, so a shorter text shows up there with zeros at its end; below the normal range it may not. */
+/* 15 digits always survive a double, so a shorter text shows up there with zeros at its end;
+ * below the normal range it may not. */
 static Digits shortest_digits(double value)
 {
     Digits digits    = {.point = 0};
@@ -257,18 +262,20 @@ static Digits shortest_digits(double value)
     return digits;
 }
 
-/* Python's repr: an exponent from 1e16 up and below 1e-4, else plain with at least one fraction digit. */
+/* Python's repr: an exponent from 1e16 up and below 1e-4, else plain with at least one fraction
+ * digit. */
 static int print_digits(const Digits *d, const char *sign, char *out, size_t size)
 {
     int count    = (int)strlen(d->digits);
     int exponent = d->point - 1;
 
     if (exponent < -4 || exponent >= 16)
-        return snprintf(out, size, "%s%c%s%se%c%02d", sign, d->digits[0], count > 1 ? "." : "", d->digits + 1,
-                        exponent < 0 ? '-' : '+', abs(exponent));
+        return snprintf(out, size, "%s%c%s%se%c%02d", sign, d->digits[0], count > 1 ? "." : "",
+                        d->digits + 1, exponent < 0 ? '-' : '+', abs(exponent));
     if (d->point <= 0) return snprintf(out, size, "%s0.%.*s%s", sign, -d->point, "0000", d->digits);
     if (d->point >= count)
-        return snprintf(out, size, "%s%s%.*s.0", sign, d->digits, d->point - count, "0000000000000000");
+        return snprintf(out, size, "%s%s%.*s.0", sign, d->digits, d->point - count,
+                        "0000000000000000");
     return snprintf(out, size, "%s%.*s.%s", sign, d->point, d->digits, d->digits + d->point);
 }
 

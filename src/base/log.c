@@ -10,9 +10,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define LINE_BYTES_MAX ((size_t)64 << 10) /* a longer line is cut: a log is read by people */
+#define LINE_BYTES_MAX   ((size_t)64 << 10) /* a longer line is cut: a log is read by people */
 #define STATUS_BYTES_MAX 512
-#define ERASE_LINE "\r\033[K"
+#define ERASE_LINE       "\r\033[K"
 
 struct Log {
     pthread_mutex_t lock;
@@ -45,7 +45,8 @@ static const char *level_name(LogLevel level, LogFormat format)
 bool log_level_parse(Str text, LogLevel *out)
 {
     for (LogLevel level = LOG_ERROR; level <= LOG_TRACE; level++) {
-        if (!str_equal_ignoring_case(text, str_from_c(level_name(level, LOG_FORMAT_JSON)))) continue;
+        if (!str_equal_ignoring_case(text, str_from_c(level_name(level, LOG_FORMAT_JSON))))
+            continue;
         *out = level;
         return true;
     }
@@ -154,7 +155,9 @@ static void append_text_value(Buf *buf, const LogField *field)
 
     switch (field->type) {
     case LOG_FIELD_I64: buf_printf(buf, "%lld", (long long)field->i64); break;
-    case LOG_FIELD_DOUBLE: buf_append_bytes(buf, number, double_format_shortest(field->number, number)); break;
+    case LOG_FIELD_DOUBLE:
+        buf_append_bytes(buf, number, double_format_shortest(field->number, number));
+        break;
     case LOG_FIELD_BOOL: buf_append_c(buf, field->i64 ? "true" : "false"); break;
     case LOG_FIELD_STR:
         if (!needs_quotes(field->str)) {
@@ -168,8 +171,8 @@ static void append_text_value(Buf *buf, const LogField *field)
     }
 }
 
-static void append_text_line(Buf *buf, Str time, LogLevel level, const char *module, const char *message,
-                             const LogField *fields)
+static void append_text_line(Buf *buf, Str time, LogLevel level, const char *module,
+                             const char *message, const LogField *fields)
 {
     buf_append(buf, time);
     buf_printf(buf, "Z %s %s ", level_name(level, LOG_FORMAT_TEXT), module);
@@ -223,17 +226,21 @@ static void write_line(Log *log, LogLevel level, Buf *line)
     write_all(log->fd, buf_str(&out));
 }
 
-void log_write(Log *log, LogLevel level, const char *module, const char *message, const LogField *fields)
+void log_write(Log *log, LogLevel level, const char *module, const char *message,
+               const LogField *fields)
 {
     if (!log_is_on(log, level)) return;
 
     (void)pthread_mutex_lock(&log->lock);
     arena_reset(log->arena);
-    Str time = time_format_ms(log->arena, clock_utc_us(log->clock)); /* under the lock: times never run back */
+    Str time = time_format_ms(log->arena,
+                              clock_utc_us(log->clock)); /* under the lock: times never run back */
     Buf line = buf_new(log->arena, LINE_BYTES_MAX);
     switch (log->format) {
     case LOG_FORMAT_TEXT: append_text_line(&line, time, level, module, message, fields); break;
-    case LOG_FORMAT_JSON: append_json_line(&line, log->arena, time, level, module, message, fields); break;
+    case LOG_FORMAT_JSON:
+        append_json_line(&line, log->arena, time, level, module, message, fields);
+        break;
     }
     write_line(log, level, &line);
     (void)pthread_mutex_unlock(&log->lock);

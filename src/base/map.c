@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define SLOT_EMPTY 0 /* else 1 + the entry's index; a removed entry keeps its slot until the next rehash */
+#define SLOT_EMPTY \
+    0 /* else 1 + the entry's index; a removed entry keeps its slot until the next rehash */
 #define SLOTS_MIN 16
 
 typedef struct Entry {
@@ -57,7 +58,8 @@ static void fill_slot(Map *map, size_t index)
     size_t mask = map->slot_count - 1;
     size_t at   = map->entries[index].hash & mask;
 
-    while (map->slots[at] != SLOT_EMPTY) at = (at + 1) & mask;
+    while (map->slots[at] != SLOT_EMPTY)
+        at = (at + 1) & mask;
     map->slots[at] = index + 1;
 }
 
@@ -67,7 +69,8 @@ static void rehash(Map *map)
     size_t slot_count = SLOTS_MIN;
     size_t kept       = 0;
 
-    while (slot_count < 4 * (map->live_count + 1)) slot_count *= 2;
+    while (slot_count < 4 * (map->live_count + 1))
+        slot_count *= 2;
     Entry *entries = mem_alloc(slot_count / 2 * sizeof *entries);
     for (size_t i = 0; i < map->entry_count; i++)
         if (map->entries[i].value != NULL) entries[kept++] = map->entries[i];
@@ -78,7 +81,8 @@ static void rehash(Map *map)
     map->entry_count = kept;
     map->slots       = mem_alloc(slot_count * sizeof *map->slots);
     map->slot_count  = slot_count;
-    for (size_t i = 0; i < kept; i++) fill_slot(map, i);
+    for (size_t i = 0; i < kept; i++)
+        fill_slot(map, i);
 }
 
 void *map_find(const Map *map, Str key)
@@ -96,7 +100,8 @@ void *map_put(Map *map, Str key, void *value)
     if (entry != NULL) {
         void *before = entry->value;
         entry->value = value;
-        entry->key   = key; /* the new key's bytes live as long as the new value; the old ones may go */
+        entry->key =
+            key; /* the new key's bytes live as long as the new value; the old ones may go */
         return before;
     }
     if (map->entry_count >= map->slot_count / 2) rehash(map);

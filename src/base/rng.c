@@ -31,7 +31,8 @@ Rng *rng_new(uint64_t seed)
     Rng *rng = mem_alloc(sizeof *rng);
 
     if (pthread_mutex_init(&rng->lock, NULL) != 0) base_fatal("no mutex");
-    for (size_t i = 0; i < COUNT_OF(rng->state); i++) rng->state[i] = next_seed(&seed);
+    for (size_t i = 0; i < COUNT_OF(rng->state); i++)
+        rng->state[i] = next_seed(&seed);
     return rng;
 }
 
@@ -81,7 +82,8 @@ uint64_t rng_u64(Rng *rng)
     return result;
 }
 
-/* Lemire: the high half of a product, thrown again in the few cases that would favour some results. */
+/* Lemire: the high half of a product, thrown again in the few cases that would favour some
+ * results. */
 uint64_t rng_below(Rng *rng, uint64_t bound)
 {
     assert(bound > 0);
@@ -107,10 +109,10 @@ double rng_double(Rng *rng)
 
 Str rng_uuid4(Rng *rng, Arena *arena)
 {
-    uint64_t high = (rng_u64(rng) & ~(uint64_t)0xF000) | 0x4000; /* version 4 */
+    uint64_t high = (rng_u64(rng) & ~(uint64_t)0xF000) | 0x4000;                 /* version 4 */
     uint64_t low  = (rng_u64(rng) & ~((uint64_t)3 << 62)) | ((uint64_t)2 << 62); /* variant 10 */
 
-    return str_printf(arena, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xFFFF),
-                      (unsigned)(high & 0xFFFF), (unsigned)(low >> 48),
-                      (unsigned long long)(low & 0xFFFFFFFFFFFFu));
+    return str_printf(arena, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32),
+                      (unsigned)(high >> 16 & 0xFFFF), (unsigned)(high & 0xFFFF),
+                      (unsigned)(low >> 48), (unsigned long long)(low & 0xFFFFFFFFFFFFu));
 }

@@ -1,4 +1,5 @@
-/* sched.c - tasks and queues on real threads, and the calls that choose between them and the simulation. */
+/* sched.c - tasks and queues on real threads, and the calls that choose between them and the
+ * simulation. */
 #include "base/sched.h"
 
 #include "base/arena.h"
@@ -32,15 +33,18 @@ typedef struct RealQueue {
 
 pthread_t thread_start(void *(*run)(void *), void *arg)
 {
-    const int leave_to_main[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGPIPE};
+    const int leave_to_main[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                 SIGUSR2, SIGALRM, SIGCHLD, SIGPIPE};
     pthread_t thread;
     sigset_t  blocked;
     sigset_t  before;
 
     (void)sigemptyset(&blocked);
-    for (size_t i = 0; i < COUNT_OF(leave_to_main); i++) (void)sigaddset(&blocked, leave_to_main[i]);
+    for (size_t i = 0; i < COUNT_OF(leave_to_main); i++)
+        (void)sigaddset(&blocked, leave_to_main[i]);
     (void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
-    if (pthread_create(&thread, NULL, run, arg) != 0) base_fatal("the system gives no more threads");
+    if (pthread_create(&thread, NULL, run, arg) != 0)
+        base_fatal("the system gives no more threads");
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return thread;
 }
@@ -141,7 +145,8 @@ static bool real_queue_push(Queue *base, void *item)
     RealQueue *queue = (RealQueue *)base;
 
     (void)pthread_mutex_lock(&queue->lock);
-    while (!base->closed && base->count == base->capacity) (void)pthread_cond_wait(&queue->not_full, &queue->lock);
+    while (!base->closed && base->count == base->capacity)
+        (void)pthread_cond_wait(&queue->not_full, &queue->lock);
     bool pushed = !base->closed;
     if (pushed) {
         ring_put(base, item);
@@ -170,8 +175,9 @@ static void wait_for_item(RealQueue *queue, int64_t timeout_ms)
 
     int result = 0;
     while (!queue->base.closed && queue->base.count == 0 && result == 0)
-        result = timeout_ms < 0 ? pthread_cond_wait(&queue->not_empty, &queue->lock)
-                                : pthread_cond_timedwait(&queue->not_empty, &queue->lock, &deadline);
+        result = timeout_ms < 0
+                     ? pthread_cond_wait(&queue->not_empty, &queue->lock)
+                     : pthread_cond_timedwait(&queue->not_empty, &queue->lock, &deadline);
 }
 
 static bool real_queue_pop(Queue *base, int64_t timeout_ms, void **item_out)

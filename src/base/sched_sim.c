@@ -1,8 +1,9 @@
 /* sched_sim.c - threads that pass one baton, and the clock that only they can move.
  *
- * Whoever calls in here holds the baton, so the caller is always `sim->current`, whichever thread it comes from: the
- * thread that made the scheduler is the task "main", and a library's own thread that calls back on behalf of a task that
- * waits for it counts as that task. One lock guards everything; it is never held while a task runs. */
+ * Whoever calls in here holds the baton, so the caller is always `sim->current`, whichever
+ * thread it comes from: the thread that made the scheduler is the task "main", and a library's
+ * own thread that calls back on behalf of a task that waits for it counts as that task. One lock
+ * guards everything; it is never held while a task runs. */
 #include "base/sched.h"
 
 #include "base/arena.h"
@@ -43,7 +44,7 @@ typedef struct Sim {
     SimClock        clock;
     int64_t         start_utc_us;
     int64_t         now_ns;
-    SimTask         main;  /* first of the list */
+    SimTask         main; /* first of the list */
     SimTask        *current;
     SchedTrace      trace;
     void           *trace_arg;
@@ -53,9 +54,11 @@ typedef struct Sim {
 
 static void die_of_deadlock(const Sim *sim)
 {
-    (void)fprintf(stderr, "simulation: every task waits for another one, at %lld ns:\n", (long long)sim->now_ns);
+    (void)fprintf(stderr, "simulation: every task waits for another one, at %lld ns:\n",
+                  (long long)sim->now_ns);
     for (const SimTask *task = &sim->main; task != NULL; task = task->next)
-        if (task->state == TASK_WAITING) (void)fprintf(stderr, "  %s waits %s\n", task->name, task->waits_how);
+        if (task->state == TASK_WAITING)
+            (void)fprintf(stderr, "  %s waits %s\n", task->name, task->waits_how);
     abort();
 }
 
@@ -63,7 +66,8 @@ static size_t count_ready(const Sim *sim)
 {
     size_t count = 0;
 
-    for (const SimTask *task = &sim->main; task != NULL; task = task->next) count += task->state == TASK_READY;
+    for (const SimTask *task = &sim->main; task != NULL; task = task->next)
+        count += task->state == TASK_READY;
     return count;
 }
 
@@ -94,7 +98,8 @@ static SimTask *choose_next(Sim *sim)
     return NULL;
 }
 
-/* Hands the baton on, as the caller's state allows, and returns when the caller has it again (at once when it is done). */
+/* Hands the baton on, as the caller's state allows, and returns when the caller has it again (at
+ * once when it is done). */
 static void pass_baton(Sim *sim)
 {
     SimTask *self = sim->current;
@@ -105,7 +110,8 @@ static void pass_baton(Sim *sim)
     if (next == self) return;
     (void)pthread_cond_signal(&next->turn);
     if (self->state == TASK_DONE) return;
-    while (sim->current != self) (void)pthread_cond_wait(&self->turn, &sim->lock);
+    while (sim->current != self)
+        (void)pthread_cond_wait(&self->turn, &sim->lock);
 }
 
 static void stay_ready(Sim *sim)
@@ -156,7 +162,8 @@ static void *run_sim_task(void *arg)
     Sim     *sim  = task->sim;
 
     lock(sim);
-    while (sim->current != task) (void)pthread_cond_wait(&task->turn, &sim->lock);
+    while (sim->current != task)
+        (void)pthread_cond_wait(&task->turn, &sim->lock);
     tell_trace(sim, "begins");
     unlock(sim);
 
@@ -180,7 +187,8 @@ static Task *sim_spawn(Sched *sched, const char *name, TaskRun run, void *arg)
     *task = (SimTask){.name = name, .run = run, .arg = arg, .sim = sim, .state = TASK_READY};
     cond_init_monotonic(&task->turn);
     lock(sim);
-    while (*last != NULL) last = &(*last)->next;
+    while (*last != NULL)
+        last = &(*last)->next;
     *last        = task;
     task->thread = thread_start(run_sim_task, task);
     stay_ready(sim);
@@ -192,7 +200,8 @@ static void forget_task(Sim *sim, SimTask *task)
 {
     SimTask **at = &sim->main.next;
 
-    while (*at != task) at = &(*at)->next;
+    while (*at != task)
+        at = &(*at)->next;
     *at = task->next;
 }
 
@@ -202,11 +211,13 @@ static void sim_join(Sched *sched, Task *handle)
     SimTask *task = (SimTask *)handle;
 
     lock(sim);
-    while (task->state != TASK_DONE) wait_for(sim, task, "for a task to end", NEVER);
+    while (task->state != TASK_DONE)
+        wait_for(sim, task, "for a task to end", NEVER);
     forget_task(sim, task);
     unlock(sim);
 
-    int failed = pthread_join(task->thread, NULL); /* it has passed the baton on, so this is short */
+    int failed = pthread_join(task->thread,
+                              NULL); /* it has passed the baton on, so this is short */
     assert(failed == 0);
     (void)pthread_cond_destroy(&task->turn);
     mem_free(task);
@@ -245,7 +256,8 @@ static bool sim_queue_push(Queue *queue, void *item)
     lock(sim);
     tell_trace(sim, "queue push");
     stay_ready(sim);
-    while (!queue->closed && queue->count == queue->capacity) wait_for(sim, queue, "for room in a queue", NEVER);
+    while (!queue->closed && queue->count == queue->capacity)
+        wait_for(sim, queue, "for room in a queue", NEVER);
     bool pushed = !queue->closed;
     if (pushed) {
         ring_put(queue, item);
@@ -333,7 +345,8 @@ static void sim_sleep_until(Clock *clock, int64_t monotonic_ns, Cancel *cancel)
     lock(sim);
     tell_trace(sim, "sleep");
     stay_ready(sim);
-    while (!sleep.is_woken && sim->now_ns < monotonic_ns) wait_for(sim, NULL, "for the time", monotonic_ns);
+    while (!sleep.is_woken && sim->now_ns < monotonic_ns)
+        wait_for(sim, NULL, "for the time", monotonic_ns);
     unlock(sim);
     if (cancel != NULL) cancel_unregister(cancel, handle);
 }

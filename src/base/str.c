@@ -69,7 +69,8 @@ bool str_starts_with(Str str, Str prefix)
 
 bool str_ends_with(Str str, Str suffix)
 {
-    return str.len >= suffix.len && str_equal(str_slice(str, str.len - suffix.len, str.len), suffix);
+    return str.len >= suffix.len &&
+           str_equal(str_slice(str, str.len - suffix.len, str.len), suffix);
 }
 
 ptrdiff_t str_find(Str str, Str needle, size_t from)
@@ -116,8 +117,10 @@ Str str_trim(Str str)
     size_t from = 0;
     size_t to   = str.len;
 
-    while (from < to && is_blank(str.ptr[from])) from++;
-    while (to > from && is_blank(str.ptr[to - 1])) to--;
+    while (from < to && is_blank(str.ptr[from]))
+        from++;
+    while (to > from && is_blank(str.ptr[to - 1]))
+        to--;
     return str_slice(str, from, to);
 }
 
@@ -168,7 +171,8 @@ Str str_lower_ascii(Arena *arena, Str str)
 {
     char *lower = arena_alloc_uninit(arena, str.len + 1);
 
-    for (size_t i = 0; i < str.len; i++) lower[i] = lower_ascii(str.ptr[i]);
+    for (size_t i = 0; i < str.len; i++)
+        lower[i] = lower_ascii(str.ptr[i]);
     lower[str.len] = '\0';
     return (Str){lower, str.len};
 }
@@ -213,7 +217,8 @@ bool str_parse_i64(Str str, int64_t *out)
 
 static size_t skip_digits(Str str, size_t at)
 {
-    while (at < str.len && is_digit(str.ptr[at])) at++;
+    while (at < str.len && is_digit(str.ptr[at]))
+        at++;
     return at;
 }
 
@@ -247,7 +252,7 @@ bool str_parse_double(Str str, double *out)
     if (str.len >= sizeof small) text = mem_alloc(str.len + 1);
     memcpy(text, str.ptr, str.len);
     text[str.len] = '\0';
-    double value = strtod(text, NULL);
+    double value  = strtod(text, NULL);
     if (text != small) mem_free(text);
 
     if (!isfinite(value)) return false;

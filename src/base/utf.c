@@ -1,4 +1,5 @@
-/* utf.c - UTF-8 and UTF-16LE. Most text is ASCII, so each conversion tries eight characters at once first. */
+/* utf.c - UTF-8 and UTF-16LE. Most text is ASCII, so each conversion tries eight characters at
+ * once first. */
 #include "base/str.h"
 
 #include "base/base_internal.h"
@@ -15,7 +16,8 @@ static bool is_continuation(uint8_t byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/* Length of the well-formed sequence at `bytes`, 0 if there is none; the table of Unicode's section 3.9. */
+/* Length of the well-formed sequence at `bytes`, 0 if there is none; the table of Unicode's
+ * section 3.9. */
 static size_t sequence_length(const uint8_t *bytes, size_t len)
 {
     uint8_t lead = bytes[0];
@@ -62,10 +64,12 @@ static uint32_t decode(const uint8_t *bytes, size_t len, size_t *at)
     switch (n) {
     case 1: return s[0];
     case 2: return (uint32_t)(s[0] & 0x1F) << 6 | (uint32_t)(s[1] & 0x3F);
-    case 3: return (uint32_t)(s[0] & 0x0F) << 12 | (uint32_t)(s[1] & 0x3F) << 6 | (uint32_t)(s[2] & 0x3F);
+    case 3:
+        return (uint32_t)(s[0] & 0x0F) << 12 | (uint32_t)(s[1] & 0x3F) << 6 |
+               (uint32_t)(s[2] & 0x3F);
     case 4:
-        return (uint32_t)(s[0] & 0x07) << 18 | (uint32_t)(s[1] & 0x3F) << 12 | (uint32_t)(s[2] & 0x3F) << 6 |
-               (uint32_t)(s[3] & 0x3F);
+        return (uint32_t)(s[0] & 0x07) << 18 | (uint32_t)(s[1] & 0x3F) << 12 |
+               (uint32_t)(s[2] & 0x3F) << 6 | (uint32_t)(s[3] & 0x3F);
     default: return REPLACEMENT;
     }
 }
@@ -86,7 +90,8 @@ size_t utf8_encode(uint32_t code_point, char out[4])
         out[1] = (char)(0x80 | (code_point & 0x3F));
         return 2;
     }
-    if (code_point > 0x10FFFF || (code_point >= 0xD800 && code_point < 0xE000)) code_point = REPLACEMENT;
+    if (code_point > 0x10FFFF || (code_point >= 0xD800 && code_point < 0xE000))
+        code_point = REPLACEMENT;
     if (code_point < 0x10000) {
         out[0] = (char)(0xE0 | code_point >> 12);
         out[1] = (char)(0x80 | (code_point >> 6 & 0x3F));
@@ -145,7 +150,8 @@ static uint32_t decode_utf16(const uint8_t *utf16, size_t unit_count, size_t *at
     if (unit < 0xD800 || unit >= 0xE000) return unit;
     if (unit >= 0xDC00 || *at == unit_count) return REPLACEMENT;
     uint32_t low = unit_at(utf16, *at);
-    if (low < 0xDC00 || low >= 0xE000) return REPLACEMENT; /* and `low` is looked at again on its own */
+    if (low < 0xDC00 || low >= 0xE000)
+        return REPLACEMENT; /* and `low` is looked at again on its own */
     (*at)++;
     return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
 }

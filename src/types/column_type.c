@@ -34,8 +34,12 @@ static const struct {
     TypeKind    kind;
     const char *sql;
 } type_aliases[] = {
-    {TYPE_SHORT, "SHORT"}, {TYPE_INTEGER, "INTEGER"}, {TYPE_LONG, "LONG"},
-    {TYPE_FLOAT, "REAL"},  {TYPE_DECIMAL, "DEC"},     {TYPE_DECIMAL, "NUMERIC"},
+    {TYPE_SHORT, "SHORT"},
+    {TYPE_INTEGER, "INTEGER"},
+    {TYPE_LONG, "LONG"},
+    {TYPE_FLOAT, "REAL"},
+    {TYPE_DECIMAL, "DEC"},
+    {TYPE_DECIMAL, "NUMERIC"},
     {TYPE_TIMESTAMP, "TIMESTAMP_LTZ"},
 };
 
@@ -90,7 +94,8 @@ static Str name_with_digits(Arena *arena, const char *name, ColumnType type)
 Str column_type_delta_name(Arena *arena, ColumnType type)
 {
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
-        if (type_names[i].kind == type.kind) return name_with_digits(arena, type_names[i].delta, type);
+        if (type_names[i].kind == type.kind)
+            return name_with_digits(arena, type_names[i].delta, type);
     assert(false);
     return STR_EMPTY;
 }
@@ -98,7 +103,8 @@ Str column_type_delta_name(Arena *arena, ColumnType type)
 Str column_type_sql_name(Arena *arena, ColumnType type)
 {
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
-        if (type_names[i].kind == type.kind) return name_with_digits(arena, type_names[i].sql, type);
+        if (type_names[i].kind == type.kind)
+            return name_with_digits(arena, type_names[i].sql, type);
     assert(false);
     return STR_EMPTY;
 }
@@ -113,7 +119,8 @@ static bool parse_digits(Str text, ColumnType *out)
         if (!str_starts_with(text, STR("(")) || !str_ends_with(text, STR(")"))) return false;
         Str inside = str_slice(text, 1, text.len - 1);
         Str digits;
-        if (!str_split_next(&inside, ',', &digits) || !str_parse_u64(str_trim(digits), &precision)) return false;
+        if (!str_split_next(&inside, ',', &digits) || !str_parse_u64(str_trim(digits), &precision))
+            return false;
         if (inside.ptr != NULL && !str_parse_u64(str_trim(inside), &scale)) return false;
     }
     if (precision < 1 || precision > DECIMAL_DIGITS_MAX || scale > precision) return false;
@@ -146,7 +153,8 @@ bool column_type_parse_delta(Str name, ColumnType *out)
 
     split_name(name, &word, &digits);
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
-        if (str_equal_c(word, type_names[i].delta)) return type_from_kind(type_names[i].kind, digits, out);
+        if (str_equal_c(word, type_names[i].delta))
+            return type_from_kind(type_names[i].kind, digits, out);
     return false;
 }
 
@@ -243,8 +251,8 @@ int int128_compare(Int128 left, Int128 right)
     return (left.lower > right.lower) - (left.lower < right.lower);
 }
 
-/* Digits of `value` before `end`, at least `count_min` of them; returns where they begin. 18 at a time, since dividing 128 bits
- * is slow. */
+/* Digits of `value` before `end`, at least `count_min` of them; returns where they begin. 18 at
+ * a time, since dividing 128 bits is slow. */
 static char *write_digits_before(char *end, Uint128 value, size_t count_min)
 {
     const uint64_t group = 1000000000000000000u;
@@ -253,10 +261,13 @@ static char *write_digits_before(char *end, Uint128 value, size_t count_min)
     while (value > UINT64_MAX) {
         uint64_t low = (uint64_t)(value % group);
         value /= group;
-        for (int i = 0; i < 18; i++, low /= 10) *--at = (char)('0' + low % 10);
+        for (int i = 0; i < 18; i++, low /= 10)
+            *--at = (char)('0' + low % 10);
     }
-    for (uint64_t rest = (uint64_t)value; rest != 0; rest /= 10) *--at = (char)('0' + rest % 10);
-    while ((size_t)(end - at) < count_min) *--at = '0';
+    for (uint64_t rest = (uint64_t)value; rest != 0; rest /= 10)
+        *--at = (char)('0' + rest % 10);
+    while ((size_t)(end - at) < count_min)
+        *--at = '0';
     return at;
 }
 
@@ -287,7 +298,8 @@ static Uint128 power_of_ten(uint8_t exponent)
 {
     Uint128 power = 1;
 
-    for (uint8_t i = 0; i < exponent; i++) power *= 10;
+    for (uint8_t i = 0; i < exponent; i++)
+        power *= 10;
     return power;
 }
 

@@ -1,18 +1,19 @@
-/* column_type.h - the types of columns in the lake (delta.md 3.1) and how a value of each is held in memory. */
+/* column_type.h - the types of columns in the lake (delta.md 3.1) and how a value of each is
+ * held in memory. */
 #ifndef TIDELAKE_TYPES_COLUMN_TYPE_H
 #define TIDELAKE_TYPES_COLUMN_TYPE_H
 
 #include "base/str.h"
 
 typedef enum TypeKind {
-    TYPE_BOOLEAN,       /* uint8_t 0 or 1 */
-    TYPE_SHORT,         /* int16_t */
-    TYPE_INTEGER,       /* int32_t */
-    TYPE_LONG,          /* int64_t */
-    TYPE_FLOAT,         /* float */
-    TYPE_DOUBLE,        /* double */
-    TYPE_DECIMAL,       /* unscaled: int16_t up to 4 digits, int32_t to 9, int64_t to 18, Int128 to 38 */
-    TYPE_DATE,          /* int32_t days since 1970-01-01 */
+    TYPE_BOOLEAN, /* uint8_t 0 or 1 */
+    TYPE_SHORT,   /* int16_t */
+    TYPE_INTEGER, /* int32_t */
+    TYPE_LONG,    /* int64_t */
+    TYPE_FLOAT,   /* float */
+    TYPE_DOUBLE,  /* double */
+    TYPE_DECIMAL, /* unscaled: int16_t up to 4 digits, int32_t to 9, int64_t to 18, Int128 to 38 */
+    TYPE_DATE,    /* int32_t days since 1970-01-01 */
     TYPE_TIMESTAMP,     /* int64_t microseconds since 1970, an instant in UTC */
     TYPE_TIMESTAMP_NTZ, /* int64_t microseconds since 1970, no zone */
     TYPE_STRING,        /* Str, valid UTF-8 */
@@ -32,23 +33,28 @@ typedef struct ColumnType {
 } ColumnType;
 
 #define COLUMN_TYPE(type_kind) ((ColumnType){.kind = (type_kind)})
-#define DECIMAL_TYPE(digits, fraction_digits) ((ColumnType){.kind = TYPE_DECIMAL, .precision = (digits), .scale = (fraction_digits)})
+#define DECIMAL_TYPE(digits, fraction_digits) \
+    ((ColumnType){.kind = TYPE_DECIMAL, .precision = (digits), .scale = (fraction_digits)})
 
 bool   column_type_equal(ColumnType left, ColumnType right);
-size_t column_type_width(ColumnType type);      /* bytes of one value in a column's array */
-bool   column_type_is_text(ColumnType type);    /* STRING or BINARY: values are Str */
+size_t column_type_width(ColumnType type);   /* bytes of one value in a column's array */
+bool   column_type_is_text(ColumnType type); /* STRING or BINARY: values are Str */
 /* The Delta name: "string", "long", "decimal(10,2)", "timestamp_ntz". */
-Str    column_type_delta_name(Arena *arena, ColumnType type);
-bool   column_type_parse_delta(Str name, ColumnType *out) MUST_CHECK; /* blanks inside decimal( 10 , 2 ) accepted */
-/* The SQL name users see and write in `columns`: "STRING", "BIGINT", "DECIMAL(10,2)", "TIMESTAMP_NTZ". Any case on the way in. */
-Str    column_type_sql_name(Arena *arena, ColumnType type);
-bool   column_type_parse_sql(Str name, ColumnType *out) MUST_CHECK;
-/* Every value of `from` is held by `to` unchanged (algorithms.md 6.5). `from_is_byte`: the source's tinyint, which needs 3 digits. */
-bool   column_type_fits(ColumnType from, bool from_is_byte, ColumnType to);
+Str column_type_delta_name(Arena *arena, ColumnType type);
+/* blanks inside decimal( 10 , 2 ) accepted */
+bool column_type_parse_delta(Str name, ColumnType *out) MUST_CHECK;
+/* The SQL name users see and write in `columns`: "STRING", "BIGINT", "DECIMAL(10,2)",
+ * "TIMESTAMP_NTZ". Any case on the way in. */
+Str  column_type_sql_name(Arena *arena, ColumnType type);
+bool column_type_parse_sql(Str name, ColumnType *out) MUST_CHECK;
+/* Every value of `from` is held by `to` unchanged (algorithms.md 6.5). `from_is_byte`: the
+ * source's tinyint, which needs 3 digits. */
+bool column_type_fits(ColumnType from, bool from_is_byte, ColumnType to);
 
 /* Decimal text, plain notation with exactly `scale` fraction digits, and back. */
 size_t decimal_format(Int128 unscaled, uint8_t scale, char out[48]);
-bool   decimal_parse(Str text, uint8_t precision, uint8_t scale, Int128 *out) MUST_CHECK; /* too many fraction digits or overflow: false */
+/* too many fraction digits or overflow: false */
+bool   decimal_parse(Str text, uint8_t precision, uint8_t scale, Int128 *out) MUST_CHECK;
 Int128 int128_from_i64(int64_t value);
 bool   int128_to_i64(Int128 value, int64_t *out) MUST_CHECK;
 Int128 int128_negate(Int128 value);

@@ -15,8 +15,10 @@ static Str strip(Str text)
     size_t from = 0;
     size_t to   = text.len;
 
-    while (from < to && is_blank(text.ptr[from])) from++;
-    while (to > from && is_blank(text.ptr[to - 1])) to--;
+    while (from < to && is_blank(text.ptr[from]))
+        from++;
+    while (to > from && is_blank(text.ptr[to - 1]))
+        to--;
     return str_slice(text, from, to);
 }
 
@@ -30,8 +32,9 @@ bool lsn_parse(Str text, Lsn *out)
     if (digits.len == 0 || digits.len > LSN_DIGITS) return false;
 
     for (size_t i = 0; i < digits.len; i++) {
-        int    value = hex_digit_value(digits.ptr[digits.len - 1 - i]); /* the last digit is the lowest */
-        size_t at    = LSN_BYTES - 1 - i / 2;
+        int value = hex_digit_value(
+            digits.ptr[digits.len - 1 - i]); /* the last digit is the lowest */
+        size_t at = LSN_BYTES - 1 - i / 2;
         if (value < 0) return false;
         lsn.bytes[at] = (uint8_t)(lsn.bytes[at] | value << (i % 2 ? 4 : 0));
     }

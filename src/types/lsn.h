@@ -1,14 +1,14 @@
 /* lsn.h - SQL Server's 10-byte log position (algorithms.md 0.2).
  *
- * Text is `0x` and 20 upper-case hex digits; text order, byte order and log order are the same. The zero LSN stands for "before
- * everything". A small value: copy it. */
+ * Text is `0x` and 20 upper-case hex digits; text order, byte order and log order are the same.
+ * The zero LSN stands for "before everything". A small value: copy it. */
 #ifndef TIDELAKE_TYPES_LSN_H
 #define TIDELAKE_TYPES_LSN_H
 
 #include "base/log.h"
 #include "base/str.h"
 
-#define LSN_BYTES 10
+#define LSN_BYTES      10
 #define LSN_TEXT_CHARS 22
 
 typedef struct Lsn {
@@ -21,8 +21,8 @@ typedef struct LsnText {
 
 #define LSN_ZERO ((Lsn){{0}})
 
-/* Surrounding blanks, an optional 0x or 0X, any case, 1 to 20 digits (padded on the left with zeros). Anything else is false, an empty
- * text and a bare 0x too. */
+/* Surrounding blanks, an optional 0x or 0X, any case, 1 to 20 digits (padded on the left with
+ * zeros). Anything else is false, an empty text and a bare 0x too. */
 bool    lsn_parse(Str text, Lsn *out) MUST_CHECK;
 bool    lsn_from_bytes(Bytes bytes, Lsn *out) MUST_CHECK; /* exactly 10 */
 LsnText lsn_format(Lsn lsn);

@@ -13,7 +13,8 @@ Str offset_format_json(Arena *arena, const Offset *offset)
     json_object_begin(&json);
     json_member_str(&json, "lsn", lsn_str(arena, offset->lsn));
     json_member_str(&json, "commit_ts",
-                    offset->commit_ts.is_set ? time_format_ms(arena, offset->commit_ts.utc_us) : STR_EMPTY);
+                    offset->commit_ts.is_set ? time_format_ms(arena, offset->commit_ts.utc_us)
+                                             : STR_EMPTY);
     json_object_end(&json);
     return buf_str(&buf);
 }
@@ -22,10 +23,12 @@ static bool read_lsn(const json_t *root, Lsn *out, Err *err)
 {
     const json_t *member = json_object_get(root, "lsn");
 
-    if (!json_is_string(member)) return err_set(err, ERR_DAMAGED, "the offset has no text member \"lsn\"");
+    if (!json_is_string(member))
+        return err_set(err, ERR_DAMAGED, "the offset has no text member \"lsn\"");
     Str text = {json_string_value(member), json_string_length(member)};
     return lsn_parse(text, out) ||
-           err_set(err, ERR_DAMAGED, "the offset's lsn \"%.60s\" is not an LSN", json_string_value(member));
+           err_set(err, ERR_DAMAGED, "the offset's lsn \"%.60s\" is not an LSN",
+                   json_string_value(member));
 }
 
 static bool read_commit_ts(const json_t *root, OptTime *out, Err *err)
@@ -34,13 +37,15 @@ static bool read_commit_ts(const json_t *root, OptTime *out, Err *err)
 
     *out = (OptTime){.is_set = false};
     if (member == NULL || json_is_null(member)) return true;
-    if (!json_is_string(member)) return err_set(err, ERR_DAMAGED, "the offset's commit_ts is not a text");
+    if (!json_is_string(member))
+        return err_set(err, ERR_DAMAGED, "the offset's commit_ts is not a text");
     Str text = {json_string_value(member), json_string_length(member)};
     if (text.len == 0) return true;
 
     out->is_set = time_parse(text, &out->utc_us);
     return out->is_set ||
-           err_set(err, ERR_DAMAGED, "the offset's commit_ts \"%.60s\" is not a time", json_string_value(member));
+           err_set(err, ERR_DAMAGED, "the offset's commit_ts \"%.60s\" is not a time",
+                   json_string_value(member));
 }
 
 bool offset_parse_json(Str text, Offset *out, Err *err)
@@ -48,7 +53,7 @@ bool offset_parse_json(Str text, Offset *out, Err *err)
     bool         ok     = false;
     Offset       offset = {.lsn = LSN_ZERO};
     json_error_t trouble;
-    json_t      *root = json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES, &trouble);
+    json_t *root = json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES, &trouble);
 
     if (root == NULL) {
         err_set(err, ERR_DAMAGED, "the offset is not JSON: %s", trouble.text);

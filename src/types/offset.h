@@ -16,7 +16,7 @@ typedef struct Offset {
 } Offset;
 
 /* {"lsn": "0x...", "commit_ts": "2026-09-28T13:55:00.000"}; commit_ts "" when unset. */
-Str  offset_format_json(Arena *arena, const Offset *offset);
+Str offset_format_json(Arena *arena, const Offset *offset);
 /* Takes members by name, in any order; a missing commit_ts reads as unset. */
 bool offset_parse_json(Str text, Offset *out, Err *err) MUST_CHECK;
 

@@ -78,7 +78,8 @@ uint64_t column_size_bytes(const ColumnVector *column, size_t row_count)
 {
     uint64_t size = (row_count + 7) / 8; /* validity, whether or not there is a NULL */
 
-    if (!column_type_is_text(column->type)) return size + (uint64_t)row_count * column_type_width(column->type);
+    if (!column_type_is_text(column->type))
+        return size + (uint64_t)row_count * column_type_width(column->type);
     size += 4 * (uint64_t)row_count;
     for (size_t i = 0; i < row_count; i++)
         if (!column_is_null(column, i)) size += column_str(column, i).len;
@@ -120,11 +121,13 @@ Str column_format(Arena *arena, const ColumnVector *column, size_t row_index)
     case TYPE_DECIMAL: return format_decimal(arena, column, row_index);
     case TYPE_DATE: return format_date(arena, column_i64(column, row_index));
     case TYPE_TIMESTAMP:
-        return str_printf(arena, "%s+00:00", time_format_us(arena, column_i64(column, row_index)).ptr);
+        return str_printf(arena, "%s+00:00",
+                          time_format_us(arena, column_i64(column, row_index)).ptr);
     case TYPE_TIMESTAMP_NTZ: return time_format_us(arena, column_i64(column, row_index));
     case TYPE_STRING: return column_str(column, row_index);
     case TYPE_BINARY:
-        return str_printf(arena, "0x%s", hex_encode(arena, str_bytes(column_str(column, row_index)), false).ptr);
+        return str_printf(arena, "0x%s",
+                          hex_encode(arena, str_bytes(column_str(column, row_index)), false).ptr);
     }
     assert(false);
     return STR_EMPTY;

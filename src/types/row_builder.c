@@ -48,7 +48,8 @@ static void grow(RowBuilder *builder)
 
     for (size_t i = 0; i < builder->column_count; i++) {
         BuilderColumn *column = &builder->columns[i];
-        column->data     = moved_array(builder->arena, column->data, before * column->width, after * column->width);
+        column->data          = moved_array(builder->arena, column->data, before * column->width,
+                                            after * column->width);
         column->validity = moved_array(builder->arena, column->validity, before / 8, after / 8);
     }
     builder->row_capacity = after;
@@ -162,9 +163,10 @@ RowBlock row_builder_block(RowBuilder *builder)
 
     for (size_t i = 0; i < builder->column_count; i++) {
         const BuilderColumn *from = &builder->columns[i];
-        columns[i].type     = from->type;
-        columns[i].data     = from->data;
-        columns[i].validity = has_null(from, builder->row_count) ? from->validity : NULL;
+        columns[i].type           = from->type;
+        columns[i].data           = from->data;
+        columns[i].validity       = has_null(from, builder->row_count) ? from->validity : NULL;
     }
-    return (RowBlock){.columns = columns, .column_count = builder->column_count, .row_count = builder->row_count};
+    return (RowBlock){
+        .columns = columns, .column_count = builder->column_count, .row_count = builder->row_count};
 }

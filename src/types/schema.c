@@ -9,7 +9,8 @@ ptrdiff_t schema_find(const Schema *schema, Str name)
 
     for (size_t i = 0; i < schema->column_count; i++) {
         if (str_equal(schema->columns[i].name, name)) return (ptrdiff_t)i;
-        if (found < 0 && str_equal_ignoring_case(schema->columns[i].name, name)) found = (ptrdiff_t)i;
+        if (found < 0 && str_equal_ignoring_case(schema->columns[i].name, name))
+            found = (ptrdiff_t)i;
     }
     return found;
 }
@@ -19,9 +20,11 @@ Schema schema_merge(Arena *arena, const Schema *first, const Schema *second)
     Column *columns = ARENA_ARRAY(arena, Column, first->column_count + second->column_count);
     Schema  merged  = {.columns = columns};
 
-    for (size_t i = 0; i < first->column_count; i++) columns[merged.column_count++] = first->columns[i];
+    for (size_t i = 0; i < first->column_count; i++)
+        columns[merged.column_count++] = first->columns[i];
     for (size_t i = 0; i < second->column_count; i++)
-        if (schema_find(first, second->columns[i].name) < 0) columns[merged.column_count++] = second->columns[i];
+        if (schema_find(first, second->columns[i].name) < 0)
+            columns[merged.column_count++] = second->columns[i];
     return merged;
 }
 

@@ -15,11 +15,12 @@ typedef struct Schema {
     size_t        column_count;
 } Schema;
 
-/* Index of the column of that name, -1 if none. Names compare ignoring ASCII case, as Delta's do; an exact match wins. */
+/* Index of the column of that name, -1 if none. Names compare ignoring ASCII case, as Delta's
+ * do; an exact match wins. */
 ptrdiff_t schema_find(const Schema *schema, Str name);
 /* `first` followed by those columns of `second` whose names `first` lacks. */
-Schema    schema_merge(Arena *arena, const Schema *first, const Schema *second);
-Schema    schema_copy(Arena *arena, const Schema *schema);
-bool      schema_equal(const Schema *left, const Schema *right); /* names and types, not comments */
+Schema schema_merge(Arena *arena, const Schema *first, const Schema *second);
+Schema schema_copy(Arena *arena, const Schema *schema);
+bool   schema_equal(const Schema *left, const Schema *right); /* names and types, not comments */
 
 #endif

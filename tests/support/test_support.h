@@ -1,4 +1,5 @@
-/* test_support.h - what every C test needs: cmocka with the headers it forgets, seeds, a folder of its own, and errors.
+/* test_support.h - what every C test needs: cmocka with the headers it forgets, seeds, a folder of
+ * its own, and errors.
  *
  * Include it first. Header-only, so that a test needs no library beyond what it tests. */
 #ifndef TIDELAKE_TEST_SUPPORT_H
@@ -36,16 +37,17 @@
  *
  * FOR_EACH_SEED (seed, 500) { Rng *rng = rng_new(seed); ... }
  *
- * Seeds 1 to 500, or as many from TIDELAKE_SEED on; TIDELAKE_SEED_COUNT replaces the count. A loop that does not come to
- * its end names the seed it was at, so TIDELAKE_SEED=17 TIDELAKE_SEED_COUNT=1 repeats the failure alone. List such a test
- * with property_test(name). */
-#define FOR_EACH_SEED(seed, count)                                                                 \
-    for (uint64_t seed = test_seeds_begin(), seed##_end = seed + test_seed_count(count);           \
+ * Seeds 1 to 500, or as many from TIDELAKE_SEED on; TIDELAKE_SEED_COUNT replaces the count. A
+ * loop that does not come to its end names the seed it was at, so TIDELAKE_SEED=17
+ * TIDELAKE_SEED_COUNT=1 repeats the failure alone. List such a test with property_test(name). */
+#define FOR_EACH_SEED(seed, count)                                                       \
+    for (uint64_t seed = test_seeds_begin(), seed##_end = seed + test_seed_count(count); \
          test_seed_is_next(seed, seed##_end); seed++)
 
 #define property_test(name) cmocka_unit_test_teardown(name, test_name_seed)
 
-/* The seed of the loop that runs now. The only state a test program has besides its stack: a failed assertion jumps. */
+/* The seed of the loop that runs now. The only state a test program has besides its stack: a
+ * failed assertion jumps. */
 UNUSED static struct {
     volatile sig_atomic_t is_open;
     volatile uint64_t     seed;
@@ -77,7 +79,8 @@ UNUSED static uint64_t test_env_number(const char *name, uint64_t otherwise)
     const char *text   = getenv(name);
     uint64_t    number = otherwise;
 
-    if (text != NULL && !str_parse_u64(str_from_c(text), &number)) fail_msg("%s is not a number: %s", name, text);
+    if (text != NULL && !str_parse_u64(str_from_c(text), &number))
+        fail_msg("%s is not a number: %s", name, text);
     return number;
 }
 
@@ -111,22 +114,26 @@ UNUSED static void test_assert_str(Str got, const char *want, const char *file, 
 }
 
 /* `substring` stands in the message or the context; "" asks for nothing. */
-#define assert_err(err, want_code, substring) test_assert_err((err), (want_code), (substring), __FILE__, __LINE__)
+#define assert_err(err, want_code, substring) \
+    test_assert_err((err), (want_code), (substring), __FILE__, __LINE__)
 
-UNUSED static void test_assert_err(const Err *err, ErrCode code, const char *substring, const char *file, int line)
+UNUSED static void test_assert_err(const Err *err, ErrCode code, const char *substring,
+                                   const char *file, int line)
 {
     char text[2048];
 
     err_format(err, text, sizeof text);
     if (err->code == code && strstr(text, substring) != NULL) return;
-    print_error("want %s with \"%s\"\n got %s: %s\n", err_code_name(code), substring, err_code_name(err->code), text);
+    print_error("want %s with \"%s\"\n got %s: %s\n", err_code_name(code), substring,
+                err_code_name(err->code), text);
     _fail(file, line);
 }
 
 /* For calls that must succeed: prints what they say when they do not. */
 #define assert_ok(call, err) test_assert_ok((call), (err), #call, __FILE__, __LINE__)
 
-UNUSED static void test_assert_ok(bool ok, const Err *err, const char *call, const char *file, int line)
+UNUSED static void test_assert_ok(bool ok, const Err *err, const char *call, const char *file,
+                                  int line)
 {
     char text[2048];
 
@@ -144,7 +151,8 @@ UNUSED static const char *test_dir_new(Arena *arena)
     const char *base = getenv("TMPDIR");
     char       *path = arena_alloc(arena, 4096);
 
-    (void)snprintf(path, 4096, "%s/tidelake-test-XXXXXX", base != NULL && base[0] != '\0' ? base : "/tmp");
+    (void)snprintf(path, 4096, "%s/tidelake-test-XXXXXX",
+                   base != NULL && base[0] != '\0' ? base : "/tmp");
     if (mkdtemp(path) == NULL) fail_msg("no folder %s", path);
     return path;
 }
@@ -176,7 +184,8 @@ UNUSED static void test_dir_remove(const char *path)
 
 /* ---- calls that end the process ---- */
 
-/* Runs `run(arg)` in a child process; returns its status as waitpid gives it and its stderr in `text`. */
+/* Runs `run(arg)` in a child process; returns its status as waitpid gives it and its stderr in
+ * `text`. */
 UNUSED static int test_run_in_child(void (*run)(void *), void *arg, char *text, size_t size)
 {
     int    pipe_fds[2];
@@ -196,7 +205,8 @@ UNUSED static int test_run_in_child(void (*run)(void *), void *arg, char *text, 
         _exit(0);
     }
     (void)close(pipe_fds[1]);
-    for (ssize_t got; len < size - 1 && (got = read(pipe_fds[0], text + len, size - 1 - len)) > 0;) len += (size_t)got;
+    for (ssize_t got; len < size - 1 && (got = read(pipe_fds[0], text + len, size - 1 - len)) > 0;)
+        len += (size_t)got;
     text[len] = '\0';
     (void)close(pipe_fds[0]);
     if (waitpid(child, &status, 0) != child) fail_msg("the child is lost");

@@ -13,7 +13,8 @@ static Str any_text(Rng *rng, Arena *arena)
     for (size_t i = 0; i < count; i++) {
         char     bytes[4];
         uint32_t c = (uint32_t)rng_below(rng, rng_below(rng, 3) == 0 ? 0x110000 : 0x80);
-        buf_append_bytes(&buf, bytes, utf8_encode(c == 0 ? 1 : c, bytes)); /* jansson refuses NUL by default */
+        buf_append_bytes(&buf, bytes,
+                         utf8_encode(c == 0 ? 1 : c, bytes)); /* jansson refuses NUL by default */
     }
     return buf_str(&buf);
 }
@@ -44,14 +45,16 @@ static json_t *write_any(JsonWriter *json, Rng *rng, Arena *arena, int depth)
     case 5:
         want = json_array();
         json_array_begin(json);
-        for (uint64_t i = rng_below(rng, 5); i > 0; i--) json_array_append_new(want, write_any(json, rng, arena, depth + 1));
+        for (uint64_t i = rng_below(rng, 5); i > 0; i--)
+            json_array_append_new(want, write_any(json, rng, arena, depth + 1));
         json_array_end(json);
         return want;
     default:
         want = json_object();
         json_object_begin(json);
         for (uint64_t i = rng_below(rng, 5); i > 0; i--) {
-            Str key = str_printf(arena, "%s\xC3\xA4\"%d", str_c(arena, any_text(rng, arena)), (int)i);
+            Str key = str_printf(arena, "%s\xC3\xA4\"%d", str_c(arena, any_text(rng, arena)),
+                                 (int)i);
             json_key(json, key);
             json_object_set_new(want, key.ptr, write_any(json, rng, arena, depth + 1));
         }
@@ -70,12 +73,14 @@ static void jansson_reads_what_was_written(void **state)
         JsonWriter   json  = json_writer(&buf, seed % 2, seed / 2 % 2);
         json_t      *want  = write_any(&json, rng, arena, 0);
         json_error_t trouble;
-        json_t      *got = json_loadb(buf.ptr, buf.len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &trouble);
+        json_t      *got = json_loadb(buf.ptr, buf.len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES,
+                                      &trouble);
 
         if (got == NULL) fail_msg("%s: %.*s", trouble.text, STR_ARG(buf_str(&buf)));
         if (!json_equal(want, got)) fail_msg("reads otherwise: %.*s", STR_ARG(buf_str(&buf)));
         if (json.ascii)
-            for (size_t i = 0; i < buf.len; i++) assert_true((unsigned char)buf.ptr[i] < 0x7F);
+            for (size_t i = 0; i < buf.len; i++)
+                assert_true((unsigned char)buf.ptr[i] < 0x7F);
         json_decref(want);
         json_decref(got);
         rng_close(rng);

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-#define YEAR_1_US INT64_C(-62135596800000000)
+#define YEAR_1_US    INT64_C(-62135596800000000)
 #define YEAR_9999_US INT64_C(253402300799999999)
 
 static int64_t any_time(Rng *rng)
@@ -36,7 +36,8 @@ static void what_is_formatted_reads_back(void **state)
             int64_t time = any_time(rng);
             assert_int_equal(parsed(time_format_us(arena, time)), time);
             assert_int_equal(parsed(time_format_ms(arena, time)), floor_to(time, 1000));
-            assert_int_equal(parsed(time_format_seconds_offset(arena, time)), floor_to(time, 1000000));
+            assert_int_equal(parsed(time_format_seconds_offset(arena, time)),
+                             floor_to(time, 1000000));
             assert_int_equal(civil_to_us(civil_from_us(time)), time);
         }
         rng_close(rng);
@@ -72,7 +73,8 @@ static void an_offset_moves_the_instant_by_itself(void **state)
         int64_t minutes = rng_between(rng, -14 * 60, 14 * 60);
         int     size    = (int)(minutes < 0 ? -minutes : minutes);
         Str     local   = time_format_us(arena, time + minutes * 60 * 1000000);
-        Str     text    = str_printf(arena, "%s%c%02d:%02d", local.ptr, minutes < 0 ? '-' : '+', size / 60, size % 60);
+        Str text = str_printf(arena, "%s%c%02d:%02d", local.ptr, minutes < 0 ? '-' : '+', size / 60,
+                              size % 60);
 
         assert_int_equal(parsed(text), time);
         rng_close(rng);
@@ -99,7 +101,8 @@ static void any_bytes_are_read_or_refused(void **state)
             for (uint64_t changes = rng_below(rng, 3); changes > 0; changes--)
                 text[rng_below(rng, len)] = "0123456789-:.T Z+x"[rng_below(rng, 18)];
             len -= (size_t)rng_below(rng, len);
-            text = mem_realloc(text, len); /* so that the address sanitizer sees a read past the end */
+            text = mem_realloc(text,
+                               len); /* so that the address sanitizer sees a read past the end */
             if (time_parse((Str){text, len}, &utc_us)) {
                 assert_true(utc_us >= YEAR_1_US);
                 assert_true(utc_us <= YEAR_9999_US);

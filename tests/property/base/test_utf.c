@@ -113,7 +113,8 @@ static char *any_bytes(Rng *rng, size_t len)
         uint64_t r = rng_below(rng, 10);
         one[0]     = (char)(r == 0 ? rng_below(rng, 256) : rng_below(rng, 128));
         if (r == 1) n = utf8_encode((uint32_t)rng_below(rng, 0x110000), one);
-        for (size_t j = 0; j < n && i < len; j++) bytes[i++] = one[j];
+        for (size_t j = 0; j < n && i < len; j++)
+            bytes[i++] = one[j];
     }
     return bytes;
 }

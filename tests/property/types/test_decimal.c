@@ -3,7 +3,7 @@
 
 #include "types/column_type.h"
 
-__extension__ typedef __int128 Wide;
+__extension__ typedef __int128          Wide;
 __extension__ typedef unsigned __int128 UnsignedWide;
 
 static Int128 from_wide(Wide value)
@@ -15,7 +15,8 @@ static Wide power_of_ten(int exponent)
 {
     Wide power = 1;
 
-    while (exponent-- > 0) power *= 10;
+    while (exponent-- > 0)
+        power *= 10;
     return power;
 }
 
@@ -23,7 +24,7 @@ static Wide power_of_ten(int exponent)
 static Wide any_value(Rng *rng, int digits)
 {
     UnsignedWide bits = (UnsignedWide)rng_u64(rng) << 64 | rng_u64(rng);
-    Wide value = (Wide)(bits % (UnsignedWide)power_of_ten((int)rng_between(rng, 0, digits)));
+    Wide value        = (Wide)(bits % (UnsignedWide)power_of_ten((int)rng_between(rng, 0, digits)));
 
     if (rng_below(rng, 10) == 0) value = power_of_ten(digits) - 1;
     return rng_below(rng, 2) ? -value : value;
@@ -41,7 +42,8 @@ static void plain_format(Wide value, int scale, char out[48])
         reversed[len++] = (char)('0' + (int)(magnitude % 10));
     }
     if (value < 0) reversed[len++] = '-';
-    for (size_t i = 0; i < len; i++) out[i] = reversed[len - 1 - i];
+    for (size_t i = 0; i < len; i++)
+        out[i] = reversed[len - 1 - i];
     out[len] = '\0';
 }
 
@@ -88,7 +90,9 @@ static void a_decimal_is_refused_exactly_when_it_has_too_many_digits(void **stat
                 fits      = value < room && value > -room;
             }
             assert_int_equal(decimal_parse(str_from_c(text), precision, scale, &back), fits);
-            if (fits) assert_int_equal(int128_compare(back, from_wide(value * power_of_ten(scale - text_scale))), 0);
+            if (fits)
+                assert_int_equal(
+                    int128_compare(back, from_wide(value * power_of_ten(scale - text_scale))), 0);
         }
         rng_close(rng);
     }
@@ -100,11 +104,12 @@ static void integers_of_128_bits_behave_as_such(void **state)
     FOR_EACH_SEED (seed, 500) {
         Rng *rng = rng_new(seed);
         for (int i = 0; i < 100; i++) {
-            Wide    left   = any_value(rng, (int)rng_between(rng, 1, 38));
-            Wide    right  = rng_below(rng, 3) ? any_value(rng, 20) : left + rng_between(rng, -1, 1);
+            Wide    left  = any_value(rng, (int)rng_between(rng, 1, 38));
+            Wide    right = rng_below(rng, 3) ? any_value(rng, 20) : left + rng_between(rng, -1, 1);
             int64_t narrow = 0;
 
-            assert_int_equal(int128_compare(from_wide(left), from_wide(right)), (left > right) - (left < right));
+            assert_int_equal(int128_compare(from_wide(left), from_wide(right)),
+                             (left > right) - (left < right));
             assert_int_equal(int128_compare(int128_negate(from_wide(left)), from_wide(-left)), 0);
             bool fits = left >= INT64_MIN && left <= INT64_MAX;
             assert_int_equal(int128_to_i64(from_wide(left), &narrow), fits);

@@ -11,7 +11,8 @@ static Uint128 number_of(Lsn lsn)
 {
     Uint128 number = 0;
 
-    for (size_t i = 0; i < LSN_BYTES; i++) number = number << 8 | lsn.bytes[i];
+    for (size_t i = 0; i < LSN_BYTES; i++)
+        number = number << 8 | lsn.bytes[i];
     return number;
 }
 
@@ -19,7 +20,8 @@ static Lsn lsn_of(Uint128 number)
 {
     Lsn lsn = LSN_ZERO;
 
-    for (size_t i = LSN_BYTES; i > 0; i--, number >>= 8) lsn.bytes[i - 1] = (uint8_t)number;
+    for (size_t i = LSN_BYTES; i > 0; i--, number >>= 8)
+        lsn.bytes[i - 1] = (uint8_t)number;
     return lsn;
 }
 
@@ -43,14 +45,16 @@ static void text_order_byte_order_and_number_order_agree(void **state) /* T0.2 *
     FOR_EACH_SEED (seed, 300) {
         Rng *rng = rng_new(seed);
         for (int i = 0; i < 100; i++) {
-            Uint128 left  = any_number(rng);
-            Uint128 right = rng_below(rng, 2) ? any_number(rng) : (left + rng_below(rng, 3) - 1) % LSN_LIMIT;
-            int     want  = (left > right) - (left < right);
+            Uint128 left       = any_number(rng);
+            Uint128 right      = rng_below(rng, 2) ? any_number(rng)
+                                                   : (left + rng_below(rng, 3) - 1) % LSN_LIMIT;
+            int     want       = (left > right) - (left < right);
             LsnText left_text  = lsn_format(lsn_of(left));
             LsnText right_text = lsn_format(lsn_of(right));
 
             assert_int_equal(lsn_compare(lsn_of(left), lsn_of(right)), want);
-            assert_int_equal(str_compare(str_from_c(left_text.text), str_from_c(right_text.text)), want);
+            assert_int_equal(str_compare(str_from_c(left_text.text), str_from_c(right_text.text)),
+                             want);
             assert_int_equal(lsn_equal(lsn_of(left), lsn_of(right)), want == 0);
             assert_true(number_of(lsn_max(lsn_of(left), lsn_of(right))) == MAX(left, right));
             assert_true(number_of(lsn_min(lsn_of(left), lsn_of(right))) == MIN(left, right));
@@ -66,15 +70,17 @@ static void every_spelling_of_a_number_is_the_same_lsn(void **state) /* T0.2 */
         Arena *arena = arena_new();
         Rng   *rng   = rng_new(seed);
         for (int i = 0; i < 100; i++) {
-            Lsn    lsn  = lsn_of(any_number(rng));
-            Lsn    back = LSN_ZERO;
-            Str    text = str_slice(lsn_str(arena, lsn), 2, LSN_TEXT_CHARS);
+            Lsn lsn  = lsn_of(any_number(rng));
+            Lsn back = LSN_ZERO;
+            Str text = str_slice(lsn_str(arena, lsn), 2, LSN_TEXT_CHARS);
 
             assert_int_equal(text.len, 20);
-            while (text.len > 1 && text.ptr[0] == '0' && rng_below(rng, 4) > 0) text = str_slice(text, 1, text.len);
+            while (text.len > 1 && text.ptr[0] == '0' && rng_below(rng, 4) > 0)
+                text = str_slice(text, 1, text.len);
             if (rng_below(rng, 2)) text = str_lower_ascii(arena, text);
             const char *prefixes[] = {"", "0x", "0X", "  0x", "\t"};
-            text = str_printf(arena, "%s%.*s%s", prefixes[rng_below(rng, 5)], STR_ARG(text), rng_below(rng, 2) ? " " : "");
+            text = str_printf(arena, "%s%.*s%s", prefixes[rng_below(rng, 5)], STR_ARG(text),
+                              rng_below(rng, 2) ? " " : "");
             if (!lsn_parse(text, &back) || !lsn_equal(lsn, back)) fail_msg("\"%s\"", text.ptr);
         }
         rng_close(rng);
@@ -103,10 +109,13 @@ static bool is_lsn_text(const char *text, size_t len)
     size_t at     = 0;
     size_t digits = 0;
 
-    while (at < len && strchr(" \t\n\v\f\r", text[at]) != NULL && text[at] != '\0') at++;
+    while (at < len && strchr(" \t\n\v\f\r", text[at]) != NULL && text[at] != '\0')
+        at++;
     if (len - at >= 2 && text[at] == '0' && (text[at + 1] == 'x' || text[at + 1] == 'X')) at += 2;
-    for (; at < len && text[at] != '\0' && strchr("0123456789abcdefABCDEF", text[at]) != NULL; at++) digits++;
-    while (at < len && strchr(" \t\n\v\f\r", text[at]) != NULL && text[at] != '\0') at++;
+    for (; at < len && text[at] != '\0' && strchr("0123456789abcdefABCDEF", text[at]) != NULL; at++)
+        digits++;
+    while (at < len && strchr(" \t\n\v\f\r", text[at]) != NULL && text[at] != '\0')
+        at++;
     return at == len && digits >= 1 && digits <= 20;
 }
 
@@ -122,9 +131,11 @@ static void any_bytes_are_read_as_the_grammar_says(void **state)
             Lsn         out      = LSN_ZERO;
 
             for (size_t at = 0; at < len; at++)
-                text[at] = rng_below(rng, 50) == 0 ? (char)rng_below(rng, 256)
-                                                   : alphabet[rng_below(rng, i % 2 ? 26 : strlen(alphabet))];
-            if (lsn_parse((Str){text, len}, &out) != is_lsn_text(text, len)) fail_msg("\"%.*s\"", (int)len, text);
+                text[at] = rng_below(rng, 50) == 0
+                               ? (char)rng_below(rng, 256)
+                               : alphabet[rng_below(rng, i % 2 ? 26 : strlen(alphabet))];
+            if (lsn_parse((Str){text, len}, &out) != is_lsn_text(text, len))
+                fail_msg("\"%.*s\"", (int)len, text);
             mem_free(text);
         }
         rng_close(rng);

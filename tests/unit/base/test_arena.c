@@ -52,7 +52,8 @@ static void memory_is_used_again_after_a_reset(void **state)
     char *first = arena_alloc(arena, 5000000);
     arena_reset(arena);
     char *small = arena_alloc(arena, 100);
-    char *again = arena_alloc(arena, 5000000); /* the small one must not have taken the large chunk twice */
+    char *again = arena_alloc(
+        arena, 5000000); /* the small one must not have taken the large chunk twice */
     assert_true(again == first || small == first);
     arena_close(arena);
 }

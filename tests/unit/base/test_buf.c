@@ -64,7 +64,8 @@ static void past_the_limit_the_rest_is_dropped_and_told(void **state)
     assert_str_is(buf_str(&printed), "0123456789");
 
     Buf exact = buf_new(arena, 100);
-    for (int i = 0; i < 100; i++) buf_append_char(&exact, 'x');
+    for (int i = 0; i < 100; i++)
+        buf_append_char(&exact, 'x');
     assert_false(exact.overflow);
     buf_append_char(&exact, 'x');
     assert_true(exact.overflow);
@@ -99,9 +100,11 @@ static void a_buffer_may_be_appended_to_itself(void **state)
 
     (void)state;
     buf_append_c(&buf, "ab");
-    for (int i = 0; i < 12; i++) buf_append(&buf, buf_str(&buf));
+    for (int i = 0; i < 12; i++)
+        buf_append(&buf, buf_str(&buf));
     assert_int_equal(buf.len, 8192);
-    for (size_t i = 0; i < buf.len; i++) assert_int_equal(buf.ptr[i], i % 2 ? 'b' : 'a');
+    for (size_t i = 0; i < buf.len; i++)
+        assert_int_equal(buf.ptr[i], i % 2 ? 'b' : 'a');
     arena_close(arena);
 }
 

@@ -28,17 +28,20 @@ static void check_fails_only_after_the_request(void **state)
 
 static void every_waker_runs_once(void **state)
 {
-    Cancel    *cancel     = cancel_new();
-    atomic_int calls[20]  = {0};
+    Cancel    *cancel    = cancel_new();
+    atomic_int calls[20] = {0};
     int        handles[20];
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(calls); i++) handles[i] = cancel_register(cancel, count_call, &calls[i]);
+    for (size_t i = 0; i < COUNT_OF(calls); i++)
+        handles[i] = cancel_register(cancel, count_call, &calls[i]);
     cancel_unregister(cancel, handles[3]);
     cancel_request(cancel);
     cancel_request(cancel);
-    for (size_t i = 0; i < COUNT_OF(calls); i++) assert_int_equal(atomic_load(&calls[i]), i == 3 ? 0 : 1);
-    for (size_t i = 0; i < COUNT_OF(calls); i++) cancel_unregister(cancel, handles[i]);
+    for (size_t i = 0; i < COUNT_OF(calls); i++)
+        assert_int_equal(atomic_load(&calls[i]), i == 3 ? 0 : 1);
+    for (size_t i = 0; i < COUNT_OF(calls); i++)
+        cancel_unregister(cancel, handles[i]);
     cancel_close(cancel);
 }
 
@@ -95,10 +98,12 @@ static void no_waker_runs_after_it_was_unregistered(void **state)
     Task      *tasks[4];
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(tasks); i++) tasks[i] = sched_spawn(sched, "waiter", register_again_and_again, &waiter);
+    for (size_t i = 0; i < COUNT_OF(tasks); i++)
+        tasks[i] = sched_spawn(sched, "waiter", register_again_and_again, &waiter);
     clock_sleep_ms(clock, 20, NULL);
     cancel_request(cancel);
-    for (size_t i = 0; i < COUNT_OF(tasks); i++) sched_join(sched, tasks[i]);
+    for (size_t i = 0; i < COUNT_OF(tasks); i++)
+        sched_join(sched, tasks[i]);
     assert_int_equal(atomic_load(&dead_calls), 0);
     cancel_close(cancel);
     clock_close(clock);

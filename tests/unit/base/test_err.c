@@ -45,11 +45,13 @@ static void long_texts_are_cut_between_characters(void **state)
     char wide[3000];
 
     (void)state;
-    for (size_t i = 0; i + 3 < sizeof wide; i += 3) memcpy(wide + i, "\xE2\x82\xAC", 4); /* euro signs */
+    for (size_t i = 0; i + 3 < sizeof wide; i += 3)
+        memcpy(wide + i, "\xE2\x82\xAC", 4); /* euro signs */
     (void)err_set(&err, ERR_LIMIT, "%s", wide);
     assert_true(strlen(err.message) >= sizeof err.message - 4);
     assert_true(utf8_is_valid(str_from_c(err.message)));
-    for (int i = 0; i < 3; i++) (void)err_context(&err, "a%.*s", 300, wide);
+    for (int i = 0; i < 3; i++)
+        (void)err_context(&err, "a%.*s", 300, wide);
     assert_true(utf8_is_valid(str_from_c(err.context)));
     assert_true(strlen(err.context) < sizeof err.context);
 

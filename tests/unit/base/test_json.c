@@ -46,11 +46,13 @@ static void both_spacings_are_those_of_the_peer(void **state)
 
     write_sample(&spaced_json);
     write_sample(&tight_json);
-    assert_str_is(buf_str(&spaced),
-                  "{\"lsn\": \"0x2A\", \"batch\": -7, \"seconds\": 0.25, \"ok\": true, \"none\": null, "
-                  "\"list\": [-9223372036854775808, 9223372036854775808, {}, [], null, false]}");
-    assert_str_is(buf_str(&tight), "{\"lsn\":\"0x2A\",\"batch\":-7,\"seconds\":0.25,\"ok\":true,\"none\":null,"
-                                   "\"list\":[-9223372036854775808,9223372036854775808,{},[],null,false]}");
+    assert_str_is(
+        buf_str(&spaced),
+        "{\"lsn\": \"0x2A\", \"batch\": -7, \"seconds\": 0.25, \"ok\": true, \"none\": null, "
+        "\"list\": [-9223372036854775808, 9223372036854775808, {}, [], null, false]}");
+    assert_str_is(buf_str(&tight),
+                  "{\"lsn\":\"0x2A\",\"batch\":-7,\"seconds\":0.25,\"ok\":true,\"none\":null,"
+                  "\"list\":[-9223372036854775808,9223372036854775808,{},[],null,false]}");
 }
 
 static Str quoted(Arena *arena, Str value, bool ascii)
@@ -66,7 +68,8 @@ static void text_is_escaped_as_python_does(void **state)
 {
     assert_str_is(quoted(*state, STR("a\"b\\c/\b\f\n\r\t\x01\x1F\x7F"), true),
                   "\"a\\\"b\\\\c/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"");
-    assert_str_is(quoted(*state, STR("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), true), "\"\\u00e4\\u20ac\\ud83d\\ude00\"");
+    assert_str_is(quoted(*state, STR("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), true),
+                  "\"\\u00e4\\u20ac\\ud83d\\ude00\"");
     assert_str_is(quoted(*state, STR("\0"), true), "\"\\u0000\"");
     assert_str_is(quoted(*state, STR("\xFF"), true), "\"\\ufffd\"");
     assert_str_is(quoted(*state, (Str){NULL, 0}, true), "\"\"");

@@ -9,7 +9,7 @@ typedef struct Point {
 
 static void pushed_items_are_zeroed_and_keep_their_place(void **state)
 {
-    Arena *arena = arena_new();
+    Arena *arena       = arena_new();
     LIST(Point) points = {0};
 
     (void)state;
@@ -21,17 +21,19 @@ static void pushed_items_are_zeroed_and_keep_their_place(void **state)
         if (i % 100 == 0) memset(arena_alloc(arena, 30), 0xFF, 30);
     }
     assert_int_equal(points.count, 5000);
-    for (int i = 0; i < 5000; i++) assert_int_equal(points.items[i].x, i);
+    for (int i = 0; i < 5000; i++)
+        assert_int_equal(points.items[i].x, i);
     arena_close(arena);
 }
 
 static void a_list_of_pointers_grows_too(void **state)
 {
-    Arena *arena = arena_new();
+    Arena *arena             = arena_new();
     LIST(const char *) names = {0};
 
     (void)state;
-    for (int i = 0; i < 100; i++) *LIST_PUSH(arena, &names) = str_printf(arena, "%d", i).ptr;
+    for (int i = 0; i < 100; i++)
+        *LIST_PUSH(arena, &names) = str_printf(arena, "%d", i).ptr;
     assert_string_equal(names.items[0], "0");
     assert_string_equal(names.items[99], "99");
     arena_close(arena);

@@ -58,15 +58,17 @@ static void a_text_line_has_time_level_module_message_and_fields(void **state)
     Lines *lines = *state;
     Log   *log   = log_new(lines->clock, LOG_INFO, LOG_FORMAT_TEXT, keep_line, lines);
 
-    log_info(log, "stream", "batch committed", LOG_I64("batch", 41), LOG_STR("end_lsn", STR("0x00")),
-             LOG_I64("duration_ms", 913));
-    assert_str_is(last_line(lines),
-                  "2031-03-04T10:11:12.345Z INFO stream batch committed batch=41 end_lsn=0x00 duration_ms=913");
+    log_info(log, "stream", "batch committed", LOG_I64("batch", 41),
+             LOG_STR("end_lsn", STR("0x00")), LOG_I64("duration_ms", 913));
+    assert_str_is(last_line(lines), "2031-03-04T10:11:12.345Z INFO stream batch committed batch=41 "
+                                    "end_lsn=0x00 duration_ms=913");
     log_error(log, "store", "disk full", LOG_NONE);
     assert_str_is(last_line(lines), "2031-03-04T10:11:12.345Z ERROR store disk full");
     clock_sleep_ms(lines->clock, 1, NULL);
-    log_warn(log, "a", "b", LOG_DOUBLE("ratio", 0.5), LOG_BOOL("ok", true), LOG_BOOL("bad", false), LOG_TEXT("none", NULL));
-    assert_str_is(last_line(lines), "2031-03-04T10:11:12.346Z WARN a b ratio=0.5 ok=true bad=false none=\"\"");
+    log_warn(log, "a", "b", LOG_DOUBLE("ratio", 0.5), LOG_BOOL("ok", true), LOG_BOOL("bad", false),
+             LOG_TEXT("none", NULL));
+    assert_str_is(last_line(lines),
+                  "2031-03-04T10:11:12.346Z WARN a b ratio=0.5 ok=true bad=false none=\"\"");
     log_close(log);
     log_close(NULL);
 }
@@ -76,12 +78,15 @@ static void values_that_would_mislead_are_quoted(void **state)
     Lines *lines = *state;
     Log   *log   = log_new(lines->clock, LOG_INFO, LOG_FORMAT_TEXT, keep_line, lines);
 
-    log_info(log, "m", "x", LOG_TEXT("a", "two words"), LOG_TEXT("b", "k=v"), LOG_TEXT("c", "say \"hi\" \\"),
-             LOG_TEXT("d", ""), LOG_TEXT("e", "line\nfeed\x1b[2J"), LOG_TEXT("f", "plain/path_1.parquet"),
-             LOG_TEXT("g", "\xC3\xA4\xE2\x82\xAC"), LOG_TEXT("h", "it's"));
-    assert_str_is(last_line(lines),
-                  "2031-03-04T10:11:12.345Z INFO m x a=\"two words\" b=\"k=v\" c=\"say \\\"hi\\\" \\\\\" d=\"\" "
-                  "e=\"line\\nfeed\\u001b[2J\" f=plain/path_1.parquet g=\xC3\xA4\xE2\x82\xAC h=\"it's\"");
+    log_info(log, "m", "x", LOG_TEXT("a", "two words"), LOG_TEXT("b", "k=v"),
+             LOG_TEXT("c", "say \"hi\" \\"), LOG_TEXT("d", ""), LOG_TEXT("e", "line\nfeed\x1b[2J"),
+             LOG_TEXT("f", "plain/path_1.parquet"), LOG_TEXT("g", "\xC3\xA4\xE2\x82\xAC"),
+             LOG_TEXT("h", "it's"));
+    assert_str_is(
+        last_line(lines),
+        "2031-03-04T10:11:12.345Z INFO m x a=\"two words\" b=\"k=v\" c=\"say \\\"hi\\\" \\\\\" "
+        "d=\"\" "
+        "e=\"line\\nfeed\\u001b[2J\" f=plain/path_1.parquet g=\xC3\xA4\xE2\x82\xAC h=\"it's\"");
     log_info(log, "m", "forged\n2031 ERROR", LOG_NONE);
     assert_str_is(last_line(lines), "2031-03-04T10:11:12.345Z INFO m forged\\n2031 ERROR");
     log_close(log);
@@ -92,11 +97,12 @@ static void a_json_line_is_one_object(void **state)
     Lines *lines = *state;
     Log   *log   = log_new(lines->clock, LOG_TRACE, LOG_FORMAT_JSON, keep_line, lines);
 
-    log_trace(log, "stream", "batch \"1\" read", LOG_I64("rows", 3), LOG_DOUBLE("mb", 1.0), LOG_TEXT("who", "a\nb"),
-              LOG_BOOL("last", true));
+    log_trace(log, "stream", "batch \"1\" read", LOG_I64("rows", 3), LOG_DOUBLE("mb", 1.0),
+              LOG_TEXT("who", "a\nb"), LOG_BOOL("last", true));
     assert_str_is(last_line(lines),
                   "{\"ts\":\"2031-03-04T10:11:12.345Z\",\"level\":\"trace\",\"module\":\"stream\","
-                  "\"message\":\"batch \\\"1\\\" read\",\"rows\":3,\"mb\":1.0,\"who\":\"a\\nb\",\"last\":true}");
+                  "\"message\":\"batch \\\"1\\\" "
+                  "read\",\"rows\":3,\"mb\":1.0,\"who\":\"a\\nb\",\"last\":true}");
     log_close(log);
 }
 
@@ -170,7 +176,8 @@ static void a_terminal_keeps_the_status_line_below_the_log(void **state)
     log_set_status_line(log, STR("50 %"));
     assert_str_is(read_available(control, text, sizeof text), "\r\033[K50 %");
     log_info(log, "m", "x", LOG_NONE);
-    assert_str_is(read_available(control, text, sizeof text), "\r\033[K2031-03-04T10:11:12.345Z INFO m x\n50 %");
+    assert_str_is(read_available(control, text, sizeof text),
+                  "\r\033[K2031-03-04T10:11:12.345Z INFO m x\n50 %");
     log_set_status_line(log, STR("60 %\033[1m"));
     assert_str_is(read_available(control, text, sizeof text), "\r\033[K60 %\\u001b[1m");
     log_close(log); /* takes it away */
@@ -184,7 +191,8 @@ static void write_many(void *arg)
     char value[200];
 
     memset(value, 'v', sizeof value);
-    for (int i = 0; i < 500; i++) log_info(arg, "m", "line", LOG_STR("value", ((Str){value, sizeof value})));
+    for (int i = 0; i < 500; i++)
+        log_info(arg, "m", "line", LOG_STR("value", ((Str){value, sizeof value})));
 }
 
 static void lines_of_threads_never_mix(void **state)
@@ -199,10 +207,13 @@ static void lines_of_threads_never_mix(void **state)
     (void)state;
     assert_non_null(file);
     Log *log = log_new_fd(clock, LOG_INFO, LOG_FORMAT_TEXT, fileno(file));
-    for (size_t i = 0; i < COUNT_OF(tasks); i++) tasks[i] = sched_spawn(sched, "writer", write_many, log);
-    for (size_t i = 0; i < COUNT_OF(tasks); i++) sched_join(sched, tasks[i]);
+    for (size_t i = 0; i < COUNT_OF(tasks); i++)
+        tasks[i] = sched_spawn(sched, "writer", write_many, log);
+    for (size_t i = 0; i < COUNT_OF(tasks); i++)
+        sched_join(sched, tasks[i]);
     rewind(file);
-    for (; fgets(line, sizeof line, file) != NULL; line_count++) assert_int_equal(strlen(line), 24 + 19 + 200 + 1);
+    for (; fgets(line, sizeof line, file) != NULL; line_count++)
+        assert_int_equal(strlen(line), 24 + 19 + 200 + 1);
     assert_int_equal(line_count, 2000);
     log_close(log);
     (void)fclose(file);

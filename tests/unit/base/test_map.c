@@ -34,11 +34,13 @@ static void iteration_is_in_order_of_insertion(void **state)
     void       *value  = NULL;
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(keys); i++) (void)map_put(map, str_from_c(keys[i]), &keys[i]);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        (void)map_put(map, str_from_c(keys[i]), &keys[i]);
     (void)map_remove(map, STR("m"));
     (void)map_put(map, STR("z"), &keys[0]); /* replacing does not move it */
     const char *want[] = {"z", "a", "q", "b"};
-    while (map_next(map, &at, &key, &value)) assert_str_is(key, want[index++]);
+    while (map_next(map, &at, &key, &value))
+        assert_str_is(key, want[index++]);
     assert_int_equal(index, COUNT_OF(want));
     map_close(map);
 }
@@ -54,7 +56,8 @@ static void any_sequence_of_calls_agrees_with_a_plain_array(void **state)
     char names[300][16];
 
     (void)state;
-    for (int i = 0; i < 300; i++) (void)snprintf(names[i], sizeof names[i], "k%d", i);
+    for (int i = 0; i < 300; i++)
+        (void)snprintf(names[i], sizeof names[i], "k%d", i);
     FOR_EACH_SEED (seed, 50) {
         Rng   *rng   = rng_new(seed);
         Map   *map   = map_new();

@@ -49,7 +49,8 @@ static void bounds_are_kept_and_reached(void **state)
         assert_int_equal(rng_between(rng, 5, 5), 5);
         (void)rng_between(rng, INT64_MIN, INT64_MAX);
     }
-    for (size_t i = 0; i < COUNT_OF(seen); i++) assert_true(seen[i]);
+    for (size_t i = 0; i < COUNT_OF(seen); i++)
+        assert_true(seen[i]);
     rng_close(rng);
 }
 
@@ -61,7 +62,8 @@ static void results_below_a_bound_are_even(void **state)
     (void)state;
     /* A bound of 3/4 of 2^64 would favour the lower third if the remainder were taken. */
     uint64_t bound = (uint64_t)3 << 62;
-    for (int i = 0; i < 30000; i++) counts[rng_below(rng, bound) / ((uint64_t)1 << 62)]++;
+    for (int i = 0; i < 30000; i++)
+        counts[rng_below(rng, bound) / ((uint64_t)1 << 62)]++;
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         assert_true(counts[i] > 9500);
         assert_true(counts[i] < 10500);
@@ -96,7 +98,8 @@ static void *draw_many(void *arg)
 {
     uint64_t sum = 0;
 
-    for (int i = 0; i < 20000; i++) sum ^= rng_u64(arg);
+    for (int i = 0; i < 20000; i++)
+        sum ^= rng_u64(arg);
     return sum == 0 ? arg : NULL;
 }
 
@@ -108,10 +111,12 @@ static void threads_may_share_one(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(threads); i++)
         assert_int_equal(pthread_create(&threads[i], NULL, draw_many, rng), 0);
-    for (size_t i = 0; i < COUNT_OF(threads); i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (size_t i = 0; i < COUNT_OF(threads); i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
 
     Rng *alone = rng_new(3); /* no draw was lost or doubled */
-    for (int i = 0; i < 80000; i++) (void)rng_u64(alone);
+    for (int i = 0; i < 80000; i++)
+        (void)rng_u64(alone);
     assert_true(rng_u64(rng) == rng_u64(alone));
     rng_close(alone);
     rng_close(rng);

@@ -1,4 +1,5 @@
-/* What both schedulers promise, and what real threads add. test_sched_sim.c has the rest of the simulation. */
+/* What both schedulers promise, and what real threads add. test_sched_sim.c has the rest of the
+ * simulation. */
 #include "support/test_support.h"
 
 #include "base/limits.h"
@@ -73,7 +74,8 @@ static void produce(void *arg)
 {
     Work *work = arg;
 
-    for (int i = 0; i < 500; i++) assert_true(queue_push(work->queue, &numbers_of[work->first + i]));
+    for (int i = 0; i < 500; i++)
+        assert_true(queue_push(work->queue, &numbers_of[work->first + i]));
 }
 
 static void consume(void *arg)
@@ -81,7 +83,8 @@ static void consume(void *arg)
     Work *work = arg;
     void *item = NULL;
 
-    while (queue_pop(work->queue, -1, &item)) atomic_fetch_add(&work->sum, (int)((int *)item - numbers_of));
+    while (queue_pop(work->queue, -1, &item))
+        atomic_fetch_add(&work->sum, (int)((int *)item - numbers_of));
 }
 
 static void every_item_arrives_once_through_a_small_queue(void **state)
@@ -114,7 +117,8 @@ static void items_come_out_in_the_order_they_went_in(void **state)
     void  *item  = NULL;
 
     for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < 700; i++) assert_true(queue_push(queue, &numbers_of[i]));
+        for (int i = 0; i < 700; i++)
+            assert_true(queue_push(queue, &numbers_of[i]));
         for (int i = 0; i < 700; i++) {
             assert_true(queue_try_pop(queue, &item));
             assert_ptr_equal(item, &numbers_of[i]);
@@ -147,7 +151,8 @@ static void push_until_refused(void *arg)
 {
     Work *work = arg;
 
-    while (queue_push(work->queue, &numbers_of[0])) work->first++;
+    while (queue_push(work->queue, &numbers_of[0]))
+        work->first++;
 }
 
 static void closing_wakes_who_waits_for_room_and_for_items(void **state)
@@ -213,8 +218,8 @@ static void a_pop_gives_up_when_its_time_is_over(void **state)
 
 static void sleep_long(void *arg)
 {
-    void  **args  = arg;
-    Clock  *clock = args[0];
+    void **args  = arg;
+    Clock *clock = args[0];
 
     clock_sleep_ms(clock, 3600 * 1000, args[1]);
 }
@@ -258,9 +263,11 @@ static void closing_nothing_is_fine(void **state)
     sched_close(NULL);
 }
 
-#define on_both(test)                                                                              \
-    {#test "_on_threads", test, open_real, close_kind, NULL},                                      \
-    {#test "_in_simulation", test, open_simulated, close_kind, NULL}
+#define on_both(test)                                                  \
+    {#test "_on_threads", test, open_real, close_kind, NULL},          \
+    {                                                                  \
+#test "_in_simulation", test, open_simulated, close_kind, NULL \
+    }
 
 int main(void)
 {

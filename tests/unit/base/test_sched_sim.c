@@ -51,7 +51,8 @@ static void act(void *arg)
         if (i % 4 == 1) (void)queue_pop(actor->world->queue, 5, &item);
         if (i % 4 == 2) (void)queue_try_pop(actor->world->queue, &item);
     }
-    while (queue_try_pop(actor->world->queue, &item)) {} /* so that nobody waits for room for ever */
+    while (queue_try_pop(actor->world->queue, &item)) {
+    } /* so that nobody waits for room for ever */
 }
 
 /* The steps of three actors in the order they took them, and the trace of the run. */
@@ -63,8 +64,10 @@ static Str run_story(Arena *arena, uint64_t seed, Str *trace_out)
     Task *tasks[3];
 
     sched_set_trace(world.sched, tell, &trace);
-    for (size_t i = 0; i < 3; i++) tasks[i] = sched_spawn(world.sched, actors[i].name, act, &actors[i]);
-    for (size_t i = 0; i < 3; i++) sched_join(world.sched, tasks[i]);
+    for (size_t i = 0; i < 3; i++)
+        tasks[i] = sched_spawn(world.sched, actors[i].name, act, &actors[i]);
+    for (size_t i = 0; i < 3; i++)
+        sched_join(world.sched, tasks[i]);
     *trace_out = buf_str(&trace);
     world_close(&world);
     return buf_str(&world.story);
@@ -94,7 +97,8 @@ static void other_seeds_give_other_orders(void **state)
     int    different = 0;
 
     (void)state;
-    for (uint64_t seed = 2; seed < 22; seed++) different += !str_equal(first, run_story(arena, seed, &trace));
+    for (uint64_t seed = 2; seed < 22; seed++)
+        different += !str_equal(first, run_story(arena, seed, &trace));
     assert_true(different > 15);
     arena_close(arena);
 }
@@ -111,7 +115,7 @@ static void write_note(void *arg)
 /* Both orders of two tasks, and both interleavings, come up among a few seeds. */
 static void every_interleaving_of_two_steps_is_met(void **state)
 {
-    const char *want[] = {"a()b()", "b()a()", "a(b())", "b(a())"};
+    const char *want[]              = {"a()b()", "b()a()", "a(b())", "b(a())"};
     int         met[COUNT_OF(want)] = {0};
 
     (void)state;
@@ -123,11 +127,13 @@ static void every_interleaving_of_two_steps_is_met(void **state)
         Task  *right    = sched_spawn(world.sched, "b", write_note, &actors[1]);
         sched_join(world.sched, left);
         sched_join(world.sched, right);
-        for (size_t i = 0; i < COUNT_OF(want); i++) met[i] += str_equal_c(buf_str(&world.story), want[i]);
+        for (size_t i = 0; i < COUNT_OF(want); i++)
+            met[i] += str_equal_c(buf_str(&world.story), want[i]);
         world_close(&world);
         arena_close(arena);
     }
-    for (size_t i = 0; i < COUNT_OF(want); i++) assert_true(met[i] > 0);
+    for (size_t i = 0; i < COUNT_OF(want); i++)
+        assert_true(met[i] > 0);
 }
 
 static void time_stands_still_until_everybody_waits(void **state)
@@ -137,7 +143,8 @@ static void time_stands_still_until_everybody_waits(void **state)
     int64_t start = clock_monotonic_ns(world.clock);
 
     (void)state;
-    for (int i = 0; i < 1000; i++) sched_point(world.sched, "busy");
+    for (int i = 0; i < 1000; i++)
+        sched_point(world.sched, "busy");
     assert_int_equal(clock_monotonic_ns(world.clock), start);
     assert_int_equal(clock_utc_us(world.clock), START_UTC_US);
     clock_sleep_ms(world.clock, INT64_C(86400000) * 365, NULL); /* a year in no time */
@@ -164,8 +171,10 @@ static void sleepers_wake_in_the_order_of_their_times(void **state)
         World  world    = world_open(arena, seed);
         Actor  actors[] = {{&world, "c", 300}, {&world, "a", 100}, {&world, "b", 200}};
         Task  *tasks[3];
-        for (size_t i = 0; i < 3; i++) tasks[i] = sched_spawn(world.sched, actors[i].name, note_after_sleep, &actors[i]);
-        for (size_t i = 0; i < 3; i++) sched_join(world.sched, tasks[i]);
+        for (size_t i = 0; i < 3; i++)
+            tasks[i] = sched_spawn(world.sched, actors[i].name, note_after_sleep, &actors[i]);
+        for (size_t i = 0; i < 3; i++)
+            sched_join(world.sched, tasks[i]);
         assert_str_is(buf_str(&world.story), "a@100 b@200 c@300 ");
         world_close(&world);
         arena_close(arena);
@@ -256,8 +265,10 @@ static void only_one_task_runs_at_a_time(void **state)
     Task  *tasks[8];
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(tasks); i++) tasks[i] = sched_spawn(world.sched, "adder", add_one, &actor);
-    for (size_t i = 0; i < COUNT_OF(tasks); i++) sched_join(world.sched, tasks[i]);
+    for (size_t i = 0; i < COUNT_OF(tasks); i++)
+        tasks[i] = sched_spawn(world.sched, "adder", add_one, &actor);
+    for (size_t i = 0; i < COUNT_OF(tasks); i++)
+        sched_join(world.sched, tasks[i]);
     assert_int_equal(world.story.len, 8 * 50);
     world_close(&world);
     arena_close(arena);

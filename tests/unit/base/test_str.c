@@ -120,7 +120,9 @@ static void integers_are_parsed_whole_or_not_at_all(void **state)
 {
     int64_t     signed_out   = 0;
     uint64_t    unsigned_out = 0;
-    const char *bad[] = {"", "-", "+1", " 1", "1 ", "1x", "--1", "9223372036854775808", "-9223372036854775809", "0x1"};
+    const char *bad[]        = {
+               "",   "-", "+1", " 1", "1 ", "1x", "--1", "9223372036854775808", "-9223372036854775809",
+               "0x1"};
 
     (void)state;
     assert_true(str_parse_i64(STR("9223372036854775807"), &signed_out));
@@ -129,7 +131,8 @@ static void integers_are_parsed_whole_or_not_at_all(void **state)
     assert_int_equal(signed_out, INT64_MIN);
     assert_true(str_parse_i64(STR("-007"), &signed_out));
     assert_int_equal(signed_out, -7);
-    for (size_t i = 0; i < COUNT_OF(bad); i++) assert_false(str_parse_i64(str_from_c(bad[i]), &signed_out));
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_false(str_parse_i64(str_from_c(bad[i]), &signed_out));
     assert_int_equal(signed_out, -7); /* untouched */
 
     assert_true(str_parse_u64(STR("18446744073709551615"), &unsigned_out));
@@ -141,8 +144,8 @@ static void integers_are_parsed_whole_or_not_at_all(void **state)
 static void doubles_are_parsed_whole_or_not_at_all(void **state)
 {
     double      out   = 0;
-    const char *bad[] = {"",    "-",   ".5",   "5.",  "1e",  "1e+",   "inf", "nan",
-                         "0x1", " 1",  "1 ",   "+1",  "1_0", "1e999", "1.2.3"};
+    const char *bad[] = {"",    "-",  ".5", "5.", "1e",  "1e+",   "inf",  "nan",
+                         "0x1", " 1", "1 ", "+1", "1_0", "1e999", "1.2.3"};
     char        digits[300];
 
     (void)state;
@@ -152,7 +155,8 @@ static void doubles_are_parsed_whole_or_not_at_all(void **state)
     assert_true(out == 1000);
     assert_true(str_parse_double(STR("1e-999"), &out));
     assert_true(out == 0);
-    for (size_t i = 0; i < COUNT_OF(bad); i++) assert_false(str_parse_double(str_from_c(bad[i]), &out));
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_false(str_parse_double(str_from_c(bad[i]), &out));
     memset(digits, '9', sizeof digits);
     assert_true(str_parse_double((Str){digits, sizeof digits}, &out));
     assert_true(out == 1e300);

@@ -2,20 +2,43 @@
 
 static void valid_utf8_is_told_from_the_rest(void **state)
 {
-    const char *good[] = {"", "plain ascii text", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xED\x9F\xBF",
-                          "\xEE\x80\x80", "\xF4\x8F\xBF\xBF", "abcdefgh\xC3\xA4xyzabcdefgh"};
-    const char *bad[]  = {"\x80", "\xC3", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xED\xBF\xBF",
-                          "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x98",
-                          "\xC3(", "abcdefghabcdefgh\xFF", "\xFE", "a\xE2(\xA1"};
+    const char *good[] = {"",
+                          "plain ascii text",
+                          "\xC3\xA4",
+                          "\xE2\x82\xAC",
+                          "\xF0\x9F\x98\x80",
+                          "\xED\x9F\xBF",
+                          "\xEE\x80\x80",
+                          "\xF4\x8F\xBF\xBF",
+                          "abcdefgh\xC3\xA4xyzabcdefgh"};
+    const char *bad[]  = {"\x80",
+                          "\xC3",
+                          "\xC0\x80",
+                          "\xC1\xBF",
+                          "\xE0\x9F\xBF",
+                          "\xED\xA0\x80",
+                          "\xED\xBF\xBF",
+                          "\xF0\x8F\xBF\xBF",
+                          "\xF4\x90\x80\x80",
+                          "\xF5\x80\x80\x80",
+                          "\xE2\x82",
+                          "\xF0\x9F\x98",
+                          "\xC3(",
+                          "abcdefghabcdefgh\xFF",
+                          "\xFE",
+                          "a\xE2(\xA1"};
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(good); i++) assert_true(utf8_is_valid(str_from_c(good[i])));
-    for (size_t i = 0; i < COUNT_OF(bad); i++) assert_false(utf8_is_valid(str_from_c(bad[i])));
+    for (size_t i = 0; i < COUNT_OF(good); i++)
+        assert_true(utf8_is_valid(str_from_c(good[i])));
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_false(utf8_is_valid(str_from_c(bad[i])));
 }
 
 static void malformed_bytes_read_as_replacement_one_by_one(void **state)
 {
-    Str    text = STR("a\xE2\x82" "b");
+    Str    text = STR("a\xE2\x82"
+                         "b");
     size_t at   = 0;
 
     (void)state;
@@ -32,11 +55,12 @@ static void every_code_point_round_trips_through_utf8(void **state)
     (void)state;
     for (uint32_t c = 0; c <= 0x10FFFF; c++) {
         char   bytes[4];
-        size_t at  = 0;
-        size_t len = utf8_encode(c, bytes);
+        size_t at           = 0;
+        size_t len          = utf8_encode(c, bytes);
         bool   is_surrogate = c >= 0xD800 && c < 0xE000;
         if (!utf8_is_valid((Str){bytes, len})) fail_msg("U+%X", (unsigned)c);
-        if (utf8_next((Str){bytes, len}, &at) != (is_surrogate ? 0xFFFD : c)) fail_msg("U+%X", (unsigned)c);
+        if (utf8_next((Str){bytes, len}, &at) != (is_surrogate ? 0xFFFD : c))
+            fail_msg("U+%X", (unsigned)c);
         if (at != len) fail_msg("U+%X", (unsigned)c);
     }
     char bytes[4];
@@ -65,10 +89,19 @@ static void utf16_is_read_with_lone_surrogates_replaced(void **state)
     assert_utf16_reads_as("\xE4\x00\xAC\x20", 2, "\xC3\xA4\xE2\x82\xAC");
     assert_utf16_reads_as("\x3D\xD8\x00\xDE", 2, "\xF0\x9F\x98\x80");
     assert_utf16_reads_as("\x3D\xD8", 1, "\xEF\xBF\xBD");
-    assert_utf16_reads_as("\x3D\xD8" "a\0", 2, "\xEF\xBF\xBD" "a");
-    assert_utf16_reads_as("\x00\xDE" "a\0", 2, "\xEF\xBF\xBD" "a");
+    assert_utf16_reads_as("\x3D\xD8"
+                          "a\0",
+                          2,
+                          "\xEF\xBF\xBD"
+                          "a");
+    assert_utf16_reads_as("\x00\xDE"
+                          "a\0",
+                          2,
+                          "\xEF\xBF\xBD"
+                          "a");
     assert_utf16_reads_as("\x3D\xD8\x3D\xD8\x00\xDE", 3, "\xEF\xBF\xBD\xF0\x9F\x98\x80");
-    assert_utf16_reads_as("\xFF\xFF\x80\x00\x7F\x00\xFF\x07\x00\x08", 5, "\xEF\xBF\xBF\xC2\x80\x7F\xDF\xBF\xE0\xA0\x80");
+    assert_utf16_reads_as("\xFF\xFF\x80\x00\x7F\x00\xFF\x07\x00\x08", 5,
+                          "\xEF\xBF\xBF\xC2\x80\x7F\xDF\xBF\xE0\xA0\x80");
 }
 
 static void a_pair_across_a_group_of_eight_stays_a_pair(void **state)
@@ -80,12 +113,15 @@ static void a_pair_across_a_group_of_eight_stays_a_pair(void **state)
         char    want[3 * 40];
         size_t  count = 0;
 
-        for (; count < before; count++) memcpy(in + 2 * count, "x", 2);
+        for (; count < before; count++)
+            memcpy(in + 2 * count, "x", 2);
         memcpy(in + 2 * count, "\x3D\xD8\x00\xDE", 4);
         count += 2;
-        for (; count < 40; count++) memcpy(in + 2 * count, "y", 2);
-        (void)snprintf(want, sizeof want, "%.*s\xF0\x9F\x98\x80%.*s", (int)before, "xxxxxxxxxxxxxxxxxxxxxxxxx",
-                       (int)(38 - before), "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
+        for (; count < 40; count++)
+            memcpy(in + 2 * count, "y", 2);
+        (void)snprintf(want, sizeof want, "%.*s\xF0\x9F\x98\x80%.*s", (int)before,
+                       "xxxxxxxxxxxxxxxxxxxxxxxxx", (int)(38 - before),
+                       "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
         size_t len = utf16le_to_utf8(in, 40, out);
         assert_str_is(((Str){out, len}), want);
     }
@@ -98,8 +134,14 @@ static void utf8_becomes_utf16_with_malformed_bytes_replaced(void **state)
     (void)state;
     assert_int_equal(utf8_to_utf16le(STR("a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), out), 5);
     assert_memory_equal(out, "a\0\xE4\x00\xAC\x20\x3D\xD8\x00\xDE", 10);
-    assert_int_equal(utf8_to_utf16le(STR("\xFF" "a\xED\xA0\x80"), out), 5);
-    assert_memory_equal(out, "\xFD\xFF" "a\0\xFD\xFF\xFD\xFF\xFD\xFF", 10);
+    assert_int_equal(utf8_to_utf16le(STR("\xFF"
+                                         "a\xED\xA0\x80"),
+                                     out),
+                     5);
+    assert_memory_equal(out,
+                        "\xFD\xFF"
+                        "a\0\xFD\xFF\xFD\xFF\xFD\xFF",
+                        10);
     assert_int_equal(utf8_to_utf16le(STR("0123456789abcdefg"), out), 17);
     assert_memory_equal(out + 16, "8\0009\0a\0b\0", 8);
     assert_int_equal(utf8_to_utf16le((Str){NULL, 0}, out), 0);

@@ -2,8 +2,9 @@
 
 #include "types/column_type.h"
 
-static const TypeKind plain_kinds[] = {TYPE_BOOLEAN, TYPE_SHORT, TYPE_INTEGER, TYPE_LONG, TYPE_FLOAT, TYPE_DOUBLE,
-                                       TYPE_DATE, TYPE_TIMESTAMP, TYPE_TIMESTAMP_NTZ, TYPE_STRING, TYPE_BINARY};
+static const TypeKind plain_kinds[] = {
+    TYPE_BOOLEAN, TYPE_SHORT,     TYPE_INTEGER,       TYPE_LONG,   TYPE_FLOAT, TYPE_DOUBLE,
+    TYPE_DATE,    TYPE_TIMESTAMP, TYPE_TIMESTAMP_NTZ, TYPE_STRING, TYPE_BINARY};
 
 static void every_type_is_read_back_from_both_names(void **state)
 {
@@ -15,7 +16,8 @@ static void every_type_is_read_back_from_both_names(void **state)
         ColumnType back = DECIMAL_TYPE(1, 1);
         assert_true(column_type_parse_delta(column_type_delta_name(arena, type), &back));
         assert_true(column_type_equal(type, back));
-        assert_true(column_type_parse_sql(str_lower_ascii(arena, column_type_sql_name(arena, type)), &back));
+        assert_true(column_type_parse_sql(str_lower_ascii(arena, column_type_sql_name(arena, type)),
+                                          &back));
         assert_true(column_type_equal(type, back));
     }
     for (uint8_t precision = 1; precision <= 38; precision++)
@@ -53,15 +55,33 @@ static void names_are_those_of_delta_and_spark(void **state)
 
 static void other_names_are_no_types(void **state)
 {
-    const char *bad[] = {"", "int8", "decimal(0,0)", "decimal(39,0)", "decimal(10,11)", "decimal(10,2", "decimal 10,2)",
-                         "decimal()", "decimal(10,)", "decimal(,2)", "decimal(10,2,3)", "decimal(-1,0)", "long(3)",
-                         "string(10)", "timestamp ntz", "void", "binary()", "decimal(99999999999999999999,0)", "(10,2)"};
+    const char *bad[] = {"",
+                         "int8",
+                         "decimal(0,0)",
+                         "decimal(39,0)",
+                         "decimal(10,11)",
+                         "decimal(10,2",
+                         "decimal 10,2)",
+                         "decimal()",
+                         "decimal(10,)",
+                         "decimal(,2)",
+                         "decimal(10,2,3)",
+                         "decimal(-1,0)",
+                         "long(3)",
+                         "string(10)",
+                         "timestamp ntz",
+                         "void",
+                         "binary()",
+                         "decimal(99999999999999999999,0)",
+                         "(10,2)"};
     ColumnType  type  = COLUMN_TYPE(TYPE_LONG);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        if (column_type_parse_delta(str_from_c(bad[i]), &type)) fail_msg("read as a Delta type: %s", bad[i]);
-        if (column_type_parse_sql(str_from_c(bad[i]), &type)) fail_msg("read as an SQL type: %s", bad[i]);
+        if (column_type_parse_delta(str_from_c(bad[i]), &type))
+            fail_msg("read as a Delta type: %s", bad[i]);
+        if (column_type_parse_sql(str_from_c(bad[i]), &type))
+            fail_msg("read as an SQL type: %s", bad[i]);
     }
     assert_false(column_type_parse_delta(STR("LONG"), &type)); /* Delta's names have one case */
     assert_false(column_type_parse_delta(STR("bigint"), &type));
@@ -99,7 +119,8 @@ static bool table_says(ColumnType from, bool is_byte, ColumnType to)
         if (from.kind == TYPE_LONG) return whole >= 20;
         return from.kind == TYPE_DECIMAL && to.scale >= from.scale && whole >= from_whole;
     }
-    if (from.kind == TYPE_SHORT) return to.kind == TYPE_INTEGER || to.kind == TYPE_LONG || to.kind == TYPE_DOUBLE;
+    if (from.kind == TYPE_SHORT)
+        return to.kind == TYPE_INTEGER || to.kind == TYPE_LONG || to.kind == TYPE_DOUBLE;
     if (from.kind == TYPE_INTEGER) return to.kind == TYPE_LONG || to.kind == TYPE_DOUBLE;
     if (from.kind == TYPE_FLOAT) return to.kind == TYPE_DOUBLE;
     return from.kind == TYPE_DATE && to.kind == TYPE_TIMESTAMP_NTZ;
@@ -109,9 +130,11 @@ static size_t all_types(ColumnType *out)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < COUNT_OF(plain_kinds); i++) out[count++] = COLUMN_TYPE(plain_kinds[i]);
+    for (size_t i = 0; i < COUNT_OF(plain_kinds); i++)
+        out[count++] = COLUMN_TYPE(plain_kinds[i]);
     for (uint8_t precision = 1; precision <= 38; precision++)
-        for (uint8_t scale = 0; scale <= precision; scale++) out[count++] = DECIMAL_TYPE(precision, scale);
+        for (uint8_t scale = 0; scale <= precision; scale++)
+            out[count++] = DECIMAL_TYPE(precision, scale);
     return count;
 }
 
@@ -125,7 +148,8 @@ static void a_type_fits_another_as_the_table_says_in_both_directions(void **stat
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
             for (int is_byte = 0; is_byte <= (types[i].kind == TYPE_SHORT); is_byte++)
-                if (column_type_fits(types[i], is_byte, types[j]) != table_says(types[i], is_byte, types[j]))
+                if (column_type_fits(types[i], is_byte, types[j]) !=
+                    table_says(types[i], is_byte, types[j]))
                     fail_msg("%s into %s", column_type_sql_name(arena, types[i]).ptr,
                              column_type_sql_name(arena, types[j]).ptr);
     assert_true(column_type_fits(COLUMN_TYPE(TYPE_SHORT), true, DECIMAL_TYPE(3, 0)));
@@ -139,7 +163,8 @@ static Int128 parsed(const char *text, uint8_t precision, uint8_t scale)
 {
     Int128 value = {0, 0};
 
-    if (!decimal_parse(str_from_c(text), precision, scale, &value)) fail_msg("not a decimal: %s", text);
+    if (!decimal_parse(str_from_c(text), precision, scale, &value))
+        fail_msg("not a decimal: %s", text);
     return value;
 }
 
@@ -182,7 +207,8 @@ static void decimals_are_read_as_sql_server_writes_them(void **state)
     assert_int_equal(value, 700);
     assert_true(int128_to_i64(parsed("-0", 5, 2), &value));
     assert_int_equal(value, 0);
-    assert_true(int128_to_i64(parsed("000000000000000000000000000000000000000000999.99", 5, 2), &value));
+    assert_true(
+        int128_to_i64(parsed("000000000000000000000000000000000000000000999.99", 5, 2), &value));
     assert_int_equal(value, 99999);
 }
 
@@ -191,18 +217,29 @@ static void what_does_not_fit_is_no_decimal(void **state)
     const struct {
         const char *text;
         uint8_t     precision, scale;
-    } bad[] = {{"", 5, 2},       {"-", 5, 2},      {".", 5, 2},     {"1.234", 5, 2}, {"1000", 5, 2},  {"999.999", 5, 2},
-               {"1e3", 5, 2},    {"+1", 5, 2},     {" 1", 5, 2},    {"1.2.3", 5, 2}, {"--1", 5, 2},   {"1,5", 5, 2},
-               {"100000000000000000000000000000000000000", 38, 0},
-               {"340282366920938463463374607431768211456", 38, 0}, /* 2^128 */
-               {"340282366920938463463374607431768211457", 38, 0},
-               {"1", 38, 38},
-               {"9999999999999999999999999999999999999999999999999", 38, 0}};
+    } bad[]    = {{"", 5, 2},
+                  {"-", 5, 2},
+                  {".", 5, 2},
+                  {"1.234", 5, 2},
+                  {"1000", 5, 2},
+                  {"999.999", 5, 2},
+                  {"1e3", 5, 2},
+                  {"+1", 5, 2},
+                  {" 1", 5, 2},
+                  {"1.2.3", 5, 2},
+                  {"--1", 5, 2},
+                  {"1,5", 5, 2},
+                  {"100000000000000000000000000000000000000", 38, 0},
+                  {"340282366920938463463374607431768211456", 38, 0}, /* 2^128 */
+                  {"340282366920938463463374607431768211457", 38, 0},
+                  {"1", 38, 38},
+                  {"9999999999999999999999999999999999999999999999999", 38, 0}};
     Int128 out = {7, 7};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        if (decimal_parse(str_from_c(bad[i].text), bad[i].precision, bad[i].scale, &out)) fail_msg("read: %s", bad[i].text);
+        if (decimal_parse(str_from_c(bad[i].text), bad[i].precision, bad[i].scale, &out))
+            fail_msg("read: %s", bad[i].text);
     assert_int_equal(out.lower, 7); /* untouched */
 }
 

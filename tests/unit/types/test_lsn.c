@@ -29,10 +29,25 @@ static void short_blank_and_lower_case_texts_are_normalised(void **state) /* T0.
 
 static void anything_else_is_no_lsn(void **state) /* T0.2 */
 {
-    const char *bad[] = {"",       " ",     "0x",     "0X ",      "x2a",   "0x0x2a", "0xg", "2a 2a", "-1",
-                         "0x-1",   "2a.",   "0x+1",   "NULL",     "0x 2a", "\xC2\xA0" "2a",
+    const char *bad[] = {"",
+                         " ",
+                         "0x",
+                         "0X ",
+                         "x2a",
+                         "0x0x2a",
+                         "0xg",
+                         "2a 2a",
+                         "-1",
+                         "0x-1",
+                         "2a.",
+                         "0x+1",
+                         "NULL",
+                         "0x 2a",
+                         ("\xC2\xA0"
+                          "2a"),
                          "0x0000002A00000100005100", /* 11 bytes */
-                         "0000002A00000100005100",   "0x000000000000000000000"};
+                         "0000002A00000100005100",
+                         "0x000000000000000000000"};
     Lsn         out   = parsed("7");
 
     (void)state;

@@ -18,10 +18,12 @@ static void an_offset_is_written_with_both_members(void **state) /* 0.2, state.m
     Offset offset = {.lsn = sample_lsn(), .commit_ts = {true, COMMIT_TS_US}};
 
     (void)state;
-    assert_str_is(offset_format_json(arena, &offset),
-                  "{\"lsn\": \"0x0000002A000001000051\", \"commit_ts\": \"2026-09-28T13:55:00.123\"}");
+    assert_str_is(
+        offset_format_json(arena, &offset),
+        "{\"lsn\": \"0x0000002A000001000051\", \"commit_ts\": \"2026-09-28T13:55:00.123\"}");
     offset.commit_ts.is_set = false;
-    assert_str_is(offset_format_json(arena, &offset), "{\"lsn\": \"0x0000002A000001000051\", \"commit_ts\": \"\"}");
+    assert_str_is(offset_format_json(arena, &offset),
+                  "{\"lsn\": \"0x0000002A000001000051\", \"commit_ts\": \"\"}");
     arena_close(arena);
 }
 
@@ -31,20 +33,26 @@ static void members_are_read_by_name_in_any_order(void **state)
     Err    err    = ERR_INIT;
 
     (void)state;
-    assert_ok(offset_parse_json(STR("{\"commit_ts\":\"2026-09-28T13:55:00.123\",\"more\":[1],\"lsn\":\"0x2a\"}"), &offset,
-                                &err), &err);
+    assert_ok(offset_parse_json(
+                  STR("{\"commit_ts\":\"2026-09-28T13:55:00.123\",\"more\":[1],\"lsn\":\"0x2a\"}"),
+                  &offset, &err),
+              &err);
     assert_string_equal(lsn_format(offset.lsn).text, "0x0000000000000000002A");
     assert_true(offset.commit_ts.is_set);
     assert_int_equal(offset.commit_ts.utc_us, COMMIT_TS_US / 1000 * 1000);
 
     /* A reader takes a time without fraction (state.md 1), and escaped text. */
-    assert_ok(offset_parse_json(STR("{\"lsn\": \"\\u0030x2A\", \"commit_ts\": \"2026-09-28T13:55:00\"}"), &offset, &err), &err);
+    assert_ok(
+        offset_parse_json(STR("{\"lsn\": \"\\u0030x2A\", \"commit_ts\": \"2026-09-28T13:55:00\"}"),
+                          &offset, &err),
+        &err);
     assert_int_equal(offset.commit_ts.utc_us, COMMIT_TS_US / 1000000 * 1000000);
 }
 
 static void a_commit_time_that_is_empty_or_missing_is_unset(void **state)
 {
-    const char *texts[] = {"{\"lsn\":\"1\",\"commit_ts\":\"\"}", "{\"lsn\":\"1\"}", "{\"lsn\":\"1\",\"commit_ts\":null}"};
+    const char *texts[] = {"{\"lsn\":\"1\",\"commit_ts\":\"\"}", "{\"lsn\":\"1\"}",
+                           "{\"lsn\":\"1\",\"commit_ts\":null}"};
     Err         err     = ERR_INIT;
 
     (void)state;

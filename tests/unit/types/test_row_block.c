@@ -32,15 +32,20 @@ static void values_are_read_in_their_width(void **state)
     (void)state;
     assert_true(column_bool(&(ColumnVector){COLUMN_TYPE(TYPE_BOOLEAN), booleans, NULL}, 1));
     assert_int_equal(column_i64(&(ColumnVector){COLUMN_TYPE(TYPE_SHORT), shorts, NULL}, 0), -7);
-    assert_int_equal(column_i64(&(ColumnVector){COLUMN_TYPE(TYPE_INTEGER), integers, NULL}, 1), INT32_MIN);
+    assert_int_equal(column_i64(&(ColumnVector){COLUMN_TYPE(TYPE_INTEGER), integers, NULL}, 1),
+                     INT32_MIN);
     assert_int_equal(column_i64(&(ColumnVector){COLUMN_TYPE(TYPE_DATE), integers, NULL}, 0), -8);
-    assert_int_equal(column_i64(&(ColumnVector){COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), longs, NULL}, 1), INT64_MIN);
+    assert_int_equal(column_i64(&(ColumnVector){COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), longs, NULL}, 1),
+                     INT64_MIN);
     assert_true(column_double(&(ColumnVector){COLUMN_TYPE(TYPE_FLOAT), floats, NULL}, 1) == 0.5);
     assert_true(column_double(&(ColumnVector){COLUMN_TYPE(TYPE_DOUBLE), doubles, NULL}, 1) == 0.25);
     assert_str_is(column_str(&(ColumnVector){COLUMN_TYPE(TYPE_STRING), texts, NULL}, 1), "b");
-    assert_int_equal(column_decimal(&(ColumnVector){DECIMAL_TYPE(4, 0), shorts, NULL}, 0).upper, -1);
-    assert_int_equal(column_decimal(&(ColumnVector){DECIMAL_TYPE(9, 0), integers, NULL}, 0).lower, (uint64_t)-8);
-    assert_int_equal(column_decimal(&(ColumnVector){DECIMAL_TYPE(18, 0), longs, NULL}, 0).lower, (uint64_t)-9);
+    assert_int_equal(column_decimal(&(ColumnVector){DECIMAL_TYPE(4, 0), shorts, NULL}, 0).upper,
+                     -1);
+    assert_int_equal(column_decimal(&(ColumnVector){DECIMAL_TYPE(9, 0), integers, NULL}, 0).lower,
+                     (uint64_t)-8);
+    assert_int_equal(column_decimal(&(ColumnVector){DECIMAL_TYPE(18, 0), longs, NULL}, 0).lower,
+                     (uint64_t)-9);
     assert_int_equal(column_decimal(&(ColumnVector){DECIMAL_TYPE(38, 0), wide, NULL}, 1).lower, 5);
 }
 
@@ -51,8 +56,11 @@ static void sizes_are_counted_as_facts_count_them(void **state) /* algorithms.md
     const uint64_t validity[] = {5};
 
     (void)state;
-    assert_int_equal(column_size_bytes(&(ColumnVector){COLUMN_TYPE(TYPE_LONG), longs, NULL}, 9), 9 * 8 + 2);
-    assert_int_equal(column_size_bytes(&(ColumnVector){COLUMN_TYPE(TYPE_STRING), texts, validity}, 3), 3 * 4 + 5 + 1);
+    assert_int_equal(column_size_bytes(&(ColumnVector){COLUMN_TYPE(TYPE_LONG), longs, NULL}, 9),
+                     9 * 8 + 2);
+    assert_int_equal(
+        column_size_bytes(&(ColumnVector){COLUMN_TYPE(TYPE_STRING), texts, validity}, 3),
+        3 * 4 + 5 + 1);
     assert_int_equal(column_size_bytes(&(ColumnVector){COLUMN_TYPE(TYPE_LONG), NULL, NULL}, 0), 0);
 }
 
@@ -76,8 +84,10 @@ static void values_are_formatted_for_people_and_json(void **state)
     (void)state;
     assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_BOOLEAN), &yes), "true");
     assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_LONG), &us), "1790603700123456");
-    assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), &us), "2026-09-28T13:55:00.123456");
-    assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_TIMESTAMP), &us), "2026-09-28T13:55:00.123456+00:00");
+    assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), &us),
+                  "2026-09-28T13:55:00.123456");
+    assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_TIMESTAMP), &us),
+                  "2026-09-28T13:55:00.123456+00:00");
     assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_DATE), &days), "0001-01-01");
     assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_FLOAT), &real), "0.10000000149011612");
     assert_str_is(formatted(arena, COLUMN_TYPE(TYPE_DOUBLE), &number), "1e+300");

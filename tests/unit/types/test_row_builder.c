@@ -49,7 +49,8 @@ static void what_was_set_is_read_from_the_block(void **state)
     RowBuilder *builder = row_builder_new(arena, &schema);
 
     (void)state;
-    for (int64_t i = 0; i < 1000; i++) set_row(builder, i);
+    for (int64_t i = 0; i < 1000; i++)
+        set_row(builder, i);
     RowBlock block = row_builder_block(builder);
     assert_int_equal(block.row_count, 1000);
     assert_int_equal(block.column_count, COLUMN_COUNT);
@@ -66,9 +67,11 @@ static void what_was_set_is_read_from_the_block(void **state)
         assert_str_is(column_str(&got[TEXT], i), str_printf(arena, "row %zu", i).ptr);
         assert_int_equal(column_str(&got[RAW], i).len, 2);
         for (size_t column = D4; column <= D38; column++)
-            assert_int_equal(int128_compare(column_decimal(&got[column], i), int128_from_i64(-(int64_t)i)), 0);
+            assert_int_equal(
+                int128_compare(column_decimal(&got[column], i), int128_from_i64(-(int64_t)i)), 0);
     }
-    for (size_t column = 0; column < COLUMN_COUNT; column++) assert_null(block.columns[column].validity);
+    for (size_t column = 0; column < COLUMN_COUNT; column++)
+        assert_null(block.columns[column].validity);
     arena_close(arena);
 }
 
@@ -111,7 +114,8 @@ static void a_builder_goes_on_after_a_block(void **state)
     (void)state;
     set_row(builder, 1);
     RowBlock one = row_builder_block(builder);
-    for (int64_t i = 2; i < 200; i++) set_row(builder, i);
+    for (int64_t i = 2; i < 200; i++)
+        set_row(builder, i);
     RowBlock all = row_builder_block(builder);
     assert_int_equal(one.row_count, 1);
     assert_int_equal(column_i64(&one.columns[INT], 0), 1000);

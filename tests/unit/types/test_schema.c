@@ -2,11 +2,15 @@
 
 #include "types/schema.h"
 
-#define COLUMN(text, type_kind) {.name = STR_INIT(text), .type = {.kind = (type_kind)}}
+#define COLUMN(text, type_kind)                                \
+    {                                                          \
+        .name = STR_INIT(text), .type = {.kind = (type_kind) } \
+    }
 
 static void a_column_is_found_ignoring_case_unless_one_matches_exactly(void **state)
 {
-    const Column columns[] = {COLUMN("ID", TYPE_LONG), COLUMN("id", TYPE_STRING), COLUMN("Amount", TYPE_DOUBLE)};
+    const Column columns[] = {COLUMN("ID", TYPE_LONG), COLUMN("id", TYPE_STRING),
+                              COLUMN("Amount", TYPE_DOUBLE)};
     const Schema schema    = {columns, COUNT_OF(columns)};
 
     (void)state;
@@ -21,7 +25,8 @@ static void a_column_is_found_ignoring_case_unless_one_matches_exactly(void **st
 static void merging_appends_what_the_first_lacks(void **state)
 {
     const Column first_columns[]  = {COLUMN("a", TYPE_LONG), COLUMN("b", TYPE_LONG)};
-    const Column second_columns[] = {COLUMN("B", TYPE_STRING), COLUMN("c", TYPE_DATE), COLUMN("a", TYPE_STRING)};
+    const Column second_columns[] = {COLUMN("B", TYPE_STRING), COLUMN("c", TYPE_DATE),
+                                     COLUMN("a", TYPE_STRING)};
     const Schema first            = {first_columns, COUNT_OF(first_columns)};
     const Schema second           = {second_columns, COUNT_OF(second_columns)};
     Arena       *arena            = arena_new();
@@ -39,8 +44,9 @@ static void merging_appends_what_the_first_lacks(void **state)
 static void a_copy_owns_its_names(void **state)
 {
     char         name[]    = "abc";
-    const Column columns[] = {{.name = {name, 3}, .type = DECIMAL_TYPE(10, 2), .comment = STR("why")}};
-    Arena       *arena     = arena_new();
+    const Column columns[] = {
+        {.name = {name, 3}, .type = DECIMAL_TYPE(10, 2), .comment = STR("why")}};
+    Arena *arena = arena_new();
 
     (void)state;
     Schema copy = schema_copy(arena, &(Schema){columns, 1});
@@ -52,8 +58,8 @@ static void a_copy_owns_its_names(void **state)
 
 static void schemas_are_equal_by_names_and_types(void **state)
 {
-    const Column left[]     = {{.name = STR("a"), .type = DECIMAL_TYPE(10, 2), .comment = STR("one")}};
-    const Column same[]     = {{.name = STR("a"), .type = DECIMAL_TYPE(10, 2), .comment = STR("two")}};
+    const Column left[] = {{.name = STR("a"), .type = DECIMAL_TYPE(10, 2), .comment = STR("one")}};
+    const Column same[] = {{.name = STR("a"), .type = DECIMAL_TYPE(10, 2), .comment = STR("two")}};
     const Column renamed[]  = {{.name = STR("A"), .type = DECIMAL_TYPE(10, 2)}};
     const Column rescaled[] = {{.name = STR("a"), .type = DECIMAL_TYPE(10, 3)}};
 

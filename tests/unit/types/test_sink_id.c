@@ -28,7 +28,8 @@ static void generation_zero_is_the_app_id_itself(void **state) /* state.md 3 */
     assert_str_is(sink_id_for_generation(arena, STR("shop"), 1), "shop.g1");
     assert_str_is(sink_id_for_generation(arena, STR("shop"), 12), "shop.g12");
     for (int64_t generation = 0; generation < 100; generation++)
-        assert_true(sink_id_is_of_family(sink_id_for_generation(arena, STR("a.g1"), generation), STR("a.g1")));
+        assert_true(sink_id_is_of_family(sink_id_for_generation(arena, STR("a.g1"), generation),
+                                         STR("a.g1")));
     arena_close(arena);
 }
 
