@@ -65,7 +65,7 @@ typedef struct DeltaFile {
     int64_t modified_ms;
     int64_t row_count; /* -1: unknown */
     Str     stats;     /* JSON text as written, empty: none */
-    Str     raw_add;   /* the whole add object's JSON as read, for removes and checkpoints */
+    Str     extra_members; /* the add's other members as they stand, "tags":{...},"baseRowId":7; empty for the usual file */
 } DeltaFile;
 
 Str           delta_table_get_path(const DeltaTable *table);
@@ -114,12 +114,15 @@ typedef struct DeltaAdd {
     int64_t modified_ms;
     int64_t row_count;
     Str     stats;
+    const Schema *schema; /* it was written for; NULL: unknown, and a table whose columns changed since goes unnoticed */
 } DeltaAdd;
 
 /* Data files on their way into a table: written to staging as rows arrive, published together, then named by a commit. */
 typedef struct DeltaWriter DeltaWriter;
 /* `purpose` as store_staging_open. Files are written for the table's schema as it stands, or for `schema` when the commit will bring it. */
 bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out, Err *err) MUST_CHECK;
+/* Statistics for a column wherever it stands, as keys need in tables of more than 32 columns (delta.md 2.4). Before the first write. */
+void delta_writer_index_column(DeltaWriter *writer, Str column);
 /* Pulls `rows` into one staged file. Safe to call from several threads at once. Columns of `rows` are matched to the schema by name; columns it lacks are NULL.
  * `add_out->row_count` 0: nothing was written. The add's strings live in `arena`. */
 bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out, Err *err) MUST_CHECK;

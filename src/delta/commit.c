@@ -1,0 +1,314 @@
+/* Commits (delta.md 2.5, 2.9 to 2.12): decide against the newest state, put if absent, and when another writer was first, read what it
+ * did before deciding again. */
+#include "delta/header_change.h"
+
+typedef struct CommitRun {
+    DeltaTable        *table;
+    const DeltaCommit *commit;
+    Arena             *kept;    /* for the whole call */
+    Arena             *scratch; /* per attempt */
+    DeltaFile         *removes; /* copies: a refresh frees the files that others removed */
+    Str               *remove_keys;
+    HeaderChange       change;
+} CommitRun;
+
+static bool is_rewrite(const DeltaCommit *commit)
+{
+    return commit->remove_count > 0 || commit->read_whole_table;
+}
+
+static Str key_of_file(const DeltaFile *file, Arena *arena)
+{
+    JsonText extra = {.kind = JSON_TEXT_OBJECT, .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
+    return log_state_key(arena, file->path, action_dv_id(extra, arena));
+}
+
+static void copy_removes(CommitRun *run)
+{
+    const DeltaCommit *commit = run->commit;
+
+    run->removes     = ARENA_ARRAY(run->kept, DeltaFile, commit->remove_count + 1);
+    run->remove_keys = ARENA_ARRAY(run->kept, Str, commit->remove_count + 1);
+    for (size_t i = 0; i < commit->remove_count; i++) {
+        DeltaFile *copy     = &run->removes[i];
+        *copy               = *commit->removes[i];
+        copy->path          = str_copy(run->kept, copy->path);
+        copy->extra_members = str_copy(run->kept, copy->extra_members);
+        copy->stats         = STR_EMPTY;
+        run->remove_keys[i] = key_of_file(copy, run->kept);
+    }
+}
+
+/* --- may it be committed now? --- */
+
+static bool is_recorded(const DeltaTable *table, const DeltaTxn *txn)
+{
+    int64_t version;
+    return txn && delta_table_find_txn(table, txn->app_id, &version) && version >= txn->version;
+}
+
+static bool fail_conflict(const DeltaTable *table, const char *what, Str name, Err *err)
+{
+    return err_set(err, ERR_CONFLICT, "table %.*s: another writer came first, %s%s%.*s (version %lld); compute it again",
+                   STR_ARG(table->place.path), what, name.len ? " " : "", STR_ARG(name), (long long)table->state->version);
+}
+
+static bool check_removes_live(const CommitRun *run, Err *err)
+{
+    for (size_t i = 0; i < run->commit->remove_count; i++)
+        if (!map_find(run->table->state->files, run->remove_keys[i]))
+            return fail_conflict(run->table, "and removed", run->removes[i].path, err);
+    return true;
+}
+
+/* The files were written for a schema that the table may have left since. */
+static bool check_add_schema(const CommitRun *run, const DeltaAdd *add, Err *err)
+{
+    for (size_t i = 0; add->schema && i < add->schema->column_count; i++) {
+        const Column *wrote = &add->schema->columns[i];
+        ptrdiff_t     index = schema_find(&run->change.schema, wrote->name);
+        if (index < 0 || !column_type_equal(run->change.schema.columns[index].type, wrote->type))
+            return fail_conflict(run->table, "and changed column", wrote->name, err);
+    }
+    return true;
+}
+
+static bool check_attempt(CommitRun *run, Err *err)
+{
+    DeltaTable *table = run->table;
+
+    if (!delta_table_check_writable(table, run->commit->remove_count > 0, err)) return false;
+    if (!check_removes_live(run, err)) return false;
+    if (!header_change_plan(&table->place, table_header(table), run->commit, run->scratch, &run->change, err)) return false;
+    for (size_t i = 0; i < run->commit->add_count; i++)
+        if (!check_add_schema(run, &run->commit->adds[i], err)) return false;
+    return true;
+}
+
+static bool has_nothing_to_do(const CommitRun *run)
+{
+    const DeltaCommit *commit = run->commit;
+    size_t             adds   = 0;
+    for (size_t i = 0; i < commit->add_count; i++) adds += commit->adds[i].row_count != 0;
+    return adds == 0 && commit->remove_count == 0 && !commit->txn && run->change.metadata.len == 0;
+}
+
+/* After the winners' commits were read (2.11). An append goes on: what it needs is checked by the next attempt. */
+static bool check_winners(const CommitRun *run, const LogChanges *changes, Err *err)
+{
+    const DeltaCommit *commit = run->commit;
+
+    if (!is_rewrite(commit)) return true;
+    if (changes->has_metadata || changes->has_protocol)
+        return fail_conflict(run->table, "and changed the table's metadata", STR_EMPTY, err);
+    if (commit->read_whole_table && (changes->has_data_adds || changes->has_data_removes))
+        return fail_conflict(run->table, "and changed rows", STR_EMPTY, err);
+    return check_removes_live(run, err);
+}
+
+/* --- the text --- */
+
+static bool is_write(const DeltaCommit *commit)
+{
+    return commit->operation.len == 0 || str_equal(commit->operation, STR("WRITE"));
+}
+
+static void fill_write_defaults(const DeltaCommit *commit, CommitHead *head, Arena *arena)
+{
+    int64_t files = 0, rows = 0, bytes = 0;
+
+    for (size_t i = 0; i < commit->add_count; i++) {
+        files += commit->adds[i].row_count != 0;
+        rows += commit->adds[i].row_count;
+        bytes += commit->adds[i].row_count != 0 ? commit->adds[i].size_bytes : 0;
+    }
+    if (head->parameter_count == 0) {
+        DeltaPair *pairs      = ARENA_ARRAY(arena, DeltaPair, 2);
+        pairs[0]              = (DeltaPair){STR("mode"), STR("Append")};
+        pairs[1]              = (DeltaPair){STR("partitionBy"), STR("[]")};
+        head->parameters      = pairs;
+        head->parameter_count = 2;
+    }
+    if (head->metric_count == 0) {
+        DeltaPair *pairs   = ARENA_ARRAY(arena, DeltaPair, 3);
+        pairs[0]           = (DeltaPair){STR("numFiles"), str_printf(arena, "%lld", (long long)files)};
+        pairs[1]           = (DeltaPair){STR("numOutputRows"), str_printf(arena, "%lld", (long long)rows)};
+        pairs[2]           = (DeltaPair){STR("numOutputBytes"), str_printf(arena, "%lld", (long long)bytes)};
+        head->metrics      = pairs;
+        head->metric_count = 3;
+    }
+}
+
+/* In-commit timestamps grow with every commit (2.6); the one before ours is in memory, or in its file when the state came from a
+ * checkpoint. */
+static bool next_in_commit_ms(DeltaTable *table, int64_t now_ms, int64_t *out, Err *err)
+{
+    *out = -1;
+    if (!header_property_is_true(table_header(table), "delta.enableInCommitTimestamps")) return true;
+    int64_t before = table->state->in_commit_ms;
+    if (before < 0 && !log_read_in_commit_ms(&table->place, table->state->version, &before, err)) return false;
+    *out = MAX(now_ms, before + 1);
+    return true;
+}
+
+static bool build_text(CommitRun *run, Str txn_id, Str *out, Err *err)
+{
+    const DeltaCommit *commit = run->commit;
+    DeltaTable        *table  = run->table;
+    int64_t            now_ms = clock_utc_us(table->context->clock) / 1000;
+    Buf                buf    = buf_new(run->scratch, LIMIT_LOG_FILE_BYTES);
+    CommitHead         head   = {
+                  .version         = table->state->version + 1,
+                  .now_ms          = now_ms,
+                  .operation       = commit->operation.len ? commit->operation : STR("WRITE"),
+                  .parameters      = commit->parameters,
+                  .parameter_count = commit->parameter_count,
+                  .metrics         = commit->metrics,
+                  .metric_count    = commit->metric_count,
+                  .user_metadata   = commit->user_metadata,
+                  .txn_id          = txn_id,
+                  .is_blind_append = commit->is_blind_append && !is_rewrite(commit),
+    };
+
+    if (is_write(commit)) fill_write_defaults(commit, &head, run->scratch);
+    if (!next_in_commit_ms(table, now_ms, &head.in_commit_ms, err)) return false;
+    commit_write_info(&buf, table->context, &head);
+    if (run->change.protocol.len > 0) commit_write_raw(&buf, "protocol", run->change.protocol);
+    if (run->change.metadata.len > 0) commit_write_raw(&buf, "metaData", run->change.metadata);
+    if (commit->txn) commit_write_txn(&buf, commit->txn, now_ms);
+    for (size_t i = 0; i < commit->remove_count; i++) commit_write_remove(&buf, &run->removes[i], now_ms);
+    for (size_t i = 0; i < commit->add_count; i++)
+        if (commit->adds[i].row_count != 0) commit_write_add(&buf, &commit->adds[i]);
+    if (buf.overflow)
+        return err_set(err, ERR_LIMIT, "table %.*s: a commit of more than %zu bytes", STR_ARG(table->place.path),
+                       (size_t)LIMIT_LOG_FILE_BYTES);
+    *out = buf_str(&buf);
+    return true;
+}
+
+/* --- the loop --- */
+
+/* The commit is in the log whatever happens here; a state that could not follow is brought up by the next refresh. */
+static void follow_own_commit(CommitRun *run, Str text)
+{
+    DeltaTable *table = run->table;
+    Err         err   = ERR_INIT;
+    int64_t     next  = table->state->version + 1;
+    Str         file  = log_name_commit(run->scratch, next);
+
+    if (log_state_apply_commit(table->state, &table->place, next, text, file, true, NULL, &err)) return;
+    log_warn(table->context->log, "delta", "an own commit could not be followed", LOG_STR("table", table->place.path),
+             LOG_I64("version", next), LOG_TEXT("error", err.message));
+}
+
+typedef enum AttemptResult { ATTEMPT_WRITTEN, ATTEMPT_SKIPPED, ATTEMPT_FAILED, ATTEMPT_AGAIN } AttemptResult;
+
+static AttemptResult attempt_once(CommitRun *run, Err *err)
+{
+    DeltaTable *table   = run->table;
+    LogChanges  changes = {0};
+    PutOutcome  outcome;
+    Str         text;
+
+    arena_reset(run->scratch);
+    if (is_recorded(table, run->commit->txn)) return ATTEMPT_SKIPPED;
+    if (!check_attempt(run, err)) return ATTEMPT_FAILED;
+    if (has_nothing_to_do(run)) return ATTEMPT_SKIPPED;
+    Str txn_id = rng_uuid4(table->context->rng, run->scratch);
+    if (!build_text(run, txn_id, &text, err)) return ATTEMPT_FAILED;
+    if (!log_put_commit(&table->place, table->state->version + 1, text, txn_id, &outcome, err)) return ATTEMPT_FAILED;
+    if (outcome == PUT_DONE) {
+        follow_own_commit(run, text);
+        return ATTEMPT_WRITTEN;
+    }
+    if (!table_refresh(table, &changes, err) || !check_winners(run, &changes, err)) return ATTEMPT_FAILED;
+    return ATTEMPT_AGAIN;
+}
+
+static AttemptResult commit_loop(CommitRun *run, Err *err)
+{
+    DeltaTable *table = run->table;
+
+    for (int attempt = 1; attempt <= COMMIT_ATTEMPTS; attempt++) {
+        AttemptResult result = attempt_once(run, err);
+        if (result != ATTEMPT_AGAIN) return result;
+        log_warn(table->context->log, "delta", "another writer committed first", LOG_STR("table", table->place.path),
+                 LOG_I64("version", table->state->version), LOG_I64("attempt", attempt));
+        if (attempt < COMMIT_ATTEMPTS && !log_back_off(table->context, attempt, err)) return ATTEMPT_FAILED;
+    }
+    err_set(err, ERR_CONFLICT, "other writers committed first %d times in a row", COMMIT_ATTEMPTS);
+    return ATTEMPT_FAILED;
+}
+
+bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out, int64_t *version_out, Err *err)
+{
+    CommitRun run = {.table = table, .commit = commit, .kept = arena_new(), .scratch = arena_new()};
+
+    copy_removes(&run);
+    AttemptResult result = commit_loop(&run, err);
+    bool          ok     = result == ATTEMPT_WRITTEN || result == ATTEMPT_SKIPPED;
+    if (ok) {
+        *out = result == ATTEMPT_WRITTEN ? DELTA_WRITTEN : DELTA_SKIPPED;
+        if (version_out) *version_out = table->state->version;
+        err_clear(err);
+    }
+    bool changes_header = run.change.metadata.len > 0;
+    arena_close(run.scratch);
+    arena_close(run.kept);
+    if (result == ATTEMPT_WRITTEN) checkpoint_when_due(table, changes_header);
+    return ok || err_context(err, "commit to table %.*s", STR_ARG(table->place.path));
+}
+
+/* --- small appends --- */
+
+/* Written in this call under a name nobody else has, and known to be in no commit. */
+static void remove_unused(DeltaTable *table, const DeltaAdd *add)
+{
+    Arena *arena   = arena_new();
+    Err    ignored = ERR_INIT;
+    Str    path    = store_join(arena, table->place.path, delta_path_decode(arena, add->path));
+
+    if (!map_find(table->state->files, add->path) && !map_find(table->state->tombstones, add->path))
+        if (!store_remove(table->context->store, path, &ignored))
+            log_debug(table->context->log, "delta", "an unused file was left", LOG_STR("file", path));
+    arena_close(arena);
+}
+
+static bool append_file(DeltaTable *table, const DeltaAppend *append, DeltaWriter *writer, Arena *arena, DeltaOutcome *out,
+                        int64_t *version_out, Err *err)
+{
+    DeltaAdd add;
+
+    if (!delta_writer_write(writer, append->rows, arena, &add, err)) return false;
+    if (add.row_count == 0) {
+        *out = DELTA_SKIPPED;
+        if (version_out) *version_out = table->state->version;
+        return true;
+    }
+    if (!delta_writer_publish(writer, &add, 1, err)) return false;
+    DeltaCommit commit = {.user_metadata   = append->user_metadata,
+                          .txn             = append->txn,
+                          .adds            = &add,
+                          .add_count       = 1,
+                          .is_blind_append = true};
+    bool ok = delta_table_commit(table, &commit, out, version_out, err);
+    if (ok && *out == DELTA_SKIPPED) remove_unused(table, &add);
+    return ok;
+}
+
+bool delta_table_append(DeltaTable *table, const DeltaAppend *append, DeltaOutcome *out, int64_t *version_out, Err *err)
+{
+    DeltaWriter *writer = NULL;
+
+    if (is_recorded(table, append->txn)) {
+        *out = DELTA_SKIPPED;
+        if (version_out) *version_out = table->state->version;
+        return true;
+    }
+    if (!delta_writer_open(table, append->purpose, NULL, &writer, err)) return false;
+    Arena *arena = arena_new();
+    bool   ok    = append_file(table, append, writer, arena, out, version_out, err);
+    arena_close(arena);
+    delta_writer_close(writer);
+    return ok;
+}

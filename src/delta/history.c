@@ -1,0 +1,208 @@
+/* Who committed what, and when (delta.md 1.14, 2.18). */
+#include "delta/delta_internal.h"
+
+#define NO_TIME ((int64_t)-1)
+
+/* A commit that the log still holds. */
+typedef struct CommitFile {
+    int64_t version;
+    int64_t modified_ms;
+} CommitFile;
+
+typedef struct CommitList {
+    CommitFile *items; /* ascending */
+    size_t      count;
+} CommitList;
+
+static LogPlace place_of(DeltaContext *context, Str path, Arena *arena)
+{
+    return (LogPlace){.context = context, .path = path, .log_path = store_join(arena, path, STR("_delta_log"))};
+}
+
+static bool list_commits(const LogPlace *place, int64_t from, int64_t to, Arena *arena, CommitList *out, Err *err)
+{
+    StoreList list;
+    Str       after = from > 0 ? log_name_version(arena, from) : STR_EMPTY;
+
+    if (!store_list_after(place->context->store, place->log_path, after, arena, &list, err)) return false;
+    *out = (CommitList){.items = ARENA_ARRAY(arena, CommitFile, list.count + 1)};
+    for (size_t i = 0; i < list.count; i++) {
+        LogName name = log_name_parse(list.entries[i].name);
+        if (name.kind != LOG_FILE_COMMIT || name.version < from || (to != NO_VERSION && name.version > to)) continue;
+        out->items[out->count++] =
+            (CommitFile){.version = name.version, .modified_ms = list.entries[i].modified_utc_us / 1000};
+    }
+    return true;
+}
+
+/* The commitInfo of a version, wherever it stands; *found_out false: it has none. Strings are in `arena`. */
+static bool read_info(const LogPlace *place, int64_t version, Arena *arena, bool *found_out, CommitInfo *out, Err *err)
+{
+    Str    path = store_join(arena, place->log_path, log_name_commit(arena, version));
+    Bytes  bytes;
+    bool   found;
+    Action action;
+
+    *found_out = false;
+    if (!store_read(place->context->store, path, LIMIT_LOG_FILE_BYTES, arena, &bytes, err)) return false;
+    ActionReader reader = action_reader(bytes_str(bytes), path, arena);
+    for (;;) {
+        if (!action_next(&reader, &found, &action, err)) return false;
+        if (!found) return true;
+        if (action.kind != ACTION_COMMIT_INFO) continue;
+        *out       = action.commit_info;
+        *found_out = true;
+        return true;
+    }
+}
+
+static Str keep(Arena *arena, Str text)
+{
+    return text.ptr ? str_copy(arena, text) : STR_EMPTY;
+}
+
+static DeltaHistoryEntry make_entry(int64_t version, bool has_info, const CommitInfo *info, Arena *arena)
+{
+    DeltaHistoryEntry entry = {.version         = version,
+                               .timestamp_ms    = NO_TIME,
+                               .operation       = STR_EMPTY,
+                               .user_metadata   = STR_EMPTY,
+                               .engine_info     = STR_EMPTY,
+                               .parameters_json = STR("{}"),
+                               .metrics_json    = STR("{}")};
+    if (!has_info) return entry;
+    entry.timestamp_ms    = info->timestamp_ms;
+    entry.operation       = keep(arena, info->operation);
+    entry.user_metadata   = keep(arena, info->user_metadata);
+    entry.engine_info     = keep(arena, info->engine_info);
+    entry.parameters_json = keep(arena, info->parameters);
+    entry.metrics_json    = keep(arena, info->metrics);
+    entry.is_blind_append = info->is_blind_append;
+    return entry;
+}
+
+bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, int64_t to_version, Arena *arena,
+                         DeltaHistoryEntry **out, size_t *count_out, Err *err)
+{
+    Arena     *listed  = arena_new();
+    Arena     *scratch = arena_new();
+    LogPlace   place   = place_of(context, path, listed);
+    CommitList commits = {0};
+
+    bool ok = list_commits(&place, MAX(from_version, 0), to_version, listed, &commits, err);
+    if (ok && commits.count == 0) {
+        LogSegment segment;
+        ok = segment_find(&place, NO_VERSION, INT64_MAX, scratch, &segment, err); /* is there a table at all? */
+    }
+    *out       = ARENA_ARRAY(arena, DeltaHistoryEntry, commits.count + 1);
+    *count_out = 0;
+    for (size_t i = commits.count; ok && i-- > 0;) {
+        CommitInfo info     = {0};
+        bool       has_info = false;
+        arena_reset(scratch);
+        ok = cancel_check(context->cancel, err) &&
+             read_info(&place, commits.items[i].version, scratch, &has_info, &info, err);
+        if (!ok && err->code == ERR_NOT_FOUND) { /* cleaned up while we were reading: the older ones are gone too */
+            err_clear(err);
+            ok = true;
+            break;
+        }
+        if (ok) (*out)[(*count_out)++] = make_entry(commits.items[i].version, has_info, &info, arena);
+    }
+    arena_close(scratch);
+    arena_close(listed);
+    return ok || err_context(err, "history of table %.*s", STR_ARG(path));
+}
+
+bool delta_table_find_user_metadata(DeltaContext *context, Str path, int64_t after_version, Str user_metadata,
+                                    int64_t *version_out, Err *err)
+{
+    Arena     *listed  = arena_new();
+    Arena     *scratch = arena_new();
+    LogPlace   place   = place_of(context, path, listed);
+    CommitList commits = {0};
+
+    *version_out = NO_VERSION;
+    bool ok      = list_commits(&place, MAX(after_version + 1, 0), NO_VERSION, listed, &commits, err);
+    for (size_t i = commits.count; ok && i-- > 0 && *version_out == NO_VERSION;) {
+        CommitInfo info  = {0};
+        bool       found = false;
+        arena_reset(scratch);
+        ok = cancel_check(context->cancel, err) &&
+             read_info(&place, commits.items[i].version, scratch, &found, &info, err);
+        if (ok && found && info.user_metadata.ptr && str_equal(info.user_metadata, user_metadata))
+            *version_out = commits.items[i].version;
+    }
+    arena_close(scratch);
+    arena_close(listed);
+    return ok || err_context(err, "history of table %.*s", STR_ARG(path));
+}
+
+bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out, Err *err)
+{
+    Arena     *scratch = arena_new();
+    CommitInfo info    = {.in_commit_ms = -1};
+    bool       found   = false;
+
+    bool ok = read_info(place, version, scratch, &found, &info, err);
+    if (ok && (!found || info.in_commit_ms < 0))
+        ok = err_set(err, ERR_DAMAGED, "table %.*s: commit %lld has no inCommitTimestamp", STR_ARG(place->path),
+                     (long long)version);
+    *out = info.in_commit_ms;
+    arena_close(scratch);
+    return ok;
+}
+
+/* --- time travel by time --- */
+
+/* File times made monotonic: t(v+1) <= t(v) becomes t(v) + 1 ms. */
+static void make_monotonic(CommitList *commits)
+{
+    for (size_t i = 1; i < commits->count; i++)
+        commits->items[i].modified_ms = MAX(commits->items[i].modified_ms, commits->items[i - 1].modified_ms + 1);
+}
+
+/* From which version on commits carry their own time; INT64_MAX: none do. */
+static int64_t in_commit_from(const DeltaTable *newest)
+{
+    const Header *header = table_header(newest);
+    if (!header_property_is_true(header, "delta.enableInCommitTimestamps")) return INT64_MAX;
+    return header_property_i64(header, "delta.inCommitTimestampEnablementVersion", 0);
+}
+
+static bool find_as_of(const DeltaTable *newest, const CommitList *commits, int64_t at_ms, int64_t *version_out, Err *err)
+{
+    int64_t own_from = in_commit_from(newest);
+
+    for (size_t i = commits->count; i-- > 0;) {
+        int64_t time_ms = commits->items[i].modified_ms;
+        if (commits->items[i].version >= own_from &&
+            !log_read_in_commit_ms(&newest->place, commits->items[i].version, &time_ms, err))
+            return false;
+        if (time_ms > at_ms) continue;
+        *version_out = commits->items[i].version;
+        return true;
+    }
+    return err_set(err, ERR_NOT_FOUND, "DELTA-L03 table %.*s: no version that is left was committed at that time or before",
+                   STR_ARG(newest->place.path));
+}
+
+bool delta_table_open_as_of(DeltaContext *context, Str path, int64_t utc_us, DeltaTable **out, Err *err)
+{
+    Arena      *scratch = arena_new();
+    DeltaTable *newest  = NULL;
+    CommitList  commits = {0};
+    int64_t     version = NO_VERSION;
+    int64_t     at_ms   = utc_us >= 0 ? utc_us / 1000 : -((-utc_us + 999) / 1000);
+
+    bool ok = delta_table_open(context, path, &newest, err) &&
+              list_commits(&newest->place, 0, newest->state->version, scratch, &commits, err);
+    if (ok) {
+        make_monotonic(&commits);
+        ok = find_as_of(newest, &commits, at_ms, &version, err) &&
+             delta_table_open_version(context, path, version, out, err);
+    }
+    delta_table_close(newest);
+    arena_close(scratch);
+    return ok;
+}

@@ -1,0 +1,144 @@
+/* Spark's schema JSON (delta.md 1.9). Metadata keys that we do not know stay as they are: a schema is changed by inserting text. */
+#include "delta/delta_internal.h"
+
+#include <string.h>
+
+static bool parse_type(JsonText type, Str column, Arena *arena, Field *out, Err *err)
+{
+    Str name = json_text_str(type, arena);
+
+    if (type.kind != JSON_TEXT_STRING)
+        return err_set(err, ERR_UNSUPPORTED, "DELTA-S01 column %.*s has a nested type, which tidelake does not read",
+                       STR_ARG(column));
+    if (str_equal_c(name, "byte")) { /* read as short; written never */
+        out->column.type = COLUMN_TYPE(TYPE_SHORT);
+        out->is_foreign  = true;
+        return true;
+    }
+    if (!column_type_parse_delta(name, &out->column.type))
+        return err_set(err, ERR_UNSUPPORTED, "DELTA-S01 column %.*s has type %.*s, which tidelake does not read",
+                       STR_ARG(column), STR_ARG(name));
+    return true;
+}
+
+static bool parse_field(JsonText item, Arena *arena, Field *out, Err *err)
+{
+    out->column.name = json_text_str(json_text_find(item, "name"), arena);
+    if (out->column.name.ptr == NULL)
+        return err_set(err, ERR_DAMAGED, "DELTA-L06 its schemaString has a field without a name");
+    out->metadata       = json_text_find(item, "metadata");
+    Str comment         = json_text_str(json_text_find(out->metadata, "comment"), arena);
+    out->column.comment = comment.ptr ? comment : STR_EMPTY;
+    return parse_type(json_text_find(item, "type"), out->column.name, arena, out, err);
+}
+
+static bool find_fields(Str text, JsonText *fields_out)
+{
+    JsonText object;
+    size_t   bad_at;
+
+    if (!json_text_parse(text, &object, &bad_at)) return false;
+    *fields_out = json_text_find(object, "fields");
+    return fields_out->kind == JSON_TEXT_ARRAY;
+}
+
+bool schema_string_parse(Str text, Arena *arena, Field **fields_out, Schema *out, Err *err)
+{
+    JsonText fields, item;
+    size_t   count = 0;
+
+    if (!find_fields(text, &fields))
+        return err_set(err, ERR_DAMAGED, "DELTA-L06 its schemaString is no Spark schema");
+    for (size_t at = 0; json_text_next_item(fields, &at, &item);) count++;
+    if (count > LIMIT_COLUMNS)
+        return err_set(err, ERR_LIMIT, "it has %zu columns, more than %d", count, LIMIT_COLUMNS);
+
+    Field  *parsed  = ARENA_ARRAY(arena, Field, count + 1);
+    Column *columns = ARENA_ARRAY(arena, Column, count + 1);
+    size_t  index   = 0;
+    for (size_t at = 0; json_text_next_item(fields, &at, &item); index++) {
+        if (!parse_field(item, arena, &parsed[index], err)) return false;
+        columns[index] = parsed[index].column;
+    }
+    *fields_out = parsed;
+    *out        = (Schema){.columns = columns, .column_count = count};
+    return true;
+}
+
+static void write_field(JsonWriter *json, const Column *column, Arena *arena)
+{
+    json_object_begin(json);
+    json_member_str(json, "name", column->name);
+    json_member_str(json, "type", column_type_delta_name(arena, column->type));
+    json_member_bool(json, "nullable", true);
+    json_key(json, STR("metadata"));
+    json_object_begin(json);
+    if (column->comment.len > 0) json_member_str(json, "comment", column->comment);
+    json_object_end(json);
+    json_object_end(json);
+}
+
+Str schema_string_format(Arena *arena, const Schema *schema)
+{
+    Buf        buf  = buf_new(arena, 0);
+    JsonWriter json = json_writer(&buf, false, false);
+
+    json_object_begin(&json);
+    json_member_str(&json, "type", STR("struct"));
+    json_key(&json, STR("fields"));
+    json_array_begin(&json);
+    for (size_t i = 0; i < schema->column_count; i++) write_field(&json, &schema->columns[i], arena);
+    json_array_end(&json);
+    json_object_end(&json);
+    return buf_str(&buf);
+}
+
+Str schema_string_append(Arena *arena, Str text, const Schema *added)
+{
+    Buf      buf = buf_new(arena, 0);
+    JsonText fields, item;
+    size_t   at = 0;
+
+    if (!find_fields(text, &fields)) return text; /* cannot be: it was parsed */
+    size_t cut = (size_t)(fields.text.ptr - text.ptr) + fields.text.len - 1;
+    bool   has_fields = json_text_next_item(fields, &at, &item);
+
+    buf_append(&buf, str_slice(text, 0, cut));
+    for (size_t i = 0; i < added->column_count; i++) {
+        JsonWriter json = json_writer(&buf, false, false);
+        if (has_fields || i > 0) buf_append_char(&buf, ',');
+        write_field(&json, &added->columns[i], arena);
+    }
+    buf_append(&buf, str_slice(text, cut, text.len));
+    return buf_str(&buf);
+}
+
+char schema_forbidden_char(Str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] != '\0' && strchr(" ,;{}()\n\t=", name.ptr[i])) return name.ptr[i];
+    return 0;
+}
+
+bool schema_check_names(const Schema *schema, Err *err)
+{
+    bool   ok    = true;
+    Arena *arena = arena_new();
+    Map   *seen  = map_new();
+
+    for (size_t i = 0; ok && i < schema->column_count; i++) {
+        Str         name = schema->columns[i].name;
+        const char *trouble =
+            name.len == 0 ? "a column has an empty name" : !utf8_is_valid(name) ? "a column's name is not UTF-8" : NULL;
+        if (trouble) {
+            ok = err_set(err, ERR_UNSUPPORTED, "%s", trouble);
+            break;
+        }
+        if (map_put(seen, str_lower_ascii(arena, name), arena))
+            ok = err_set(err, ERR_UNSUPPORTED, "the column name %.*s occurs twice, ignoring case, which Delta forbids",
+                         STR_ARG(name));
+    }
+    map_close(seen);
+    arena_close(arena);
+    return ok;
+}

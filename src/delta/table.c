@@ -1,0 +1,424 @@
+/* Opening a table, moving it on, looking at it. */
+#include "delta/delta_internal.h"
+
+#include <string.h>
+
+#define LOAD_TRIES 3                                 /* races with another engine's log cleanup (1.2, 7) */
+#define RELIST_AFTER_NS (INT64_C(3600) * 1000000000) /* see table_refresh */
+#define VERSION_MAX INT64_MAX
+
+static bool read_commit(const LogPlace *place, int64_t version, Arena *arena, Str *path_out, Bytes *out, Err *err)
+{
+    *path_out = store_join(arena, place->log_path, log_name_commit(arena, version));
+    return store_read(place->context->store, *path_out, LIMIT_LOG_FILE_BYTES, arena, out, err);
+}
+
+/* --- loading --- */
+
+static bool apply_lines(LogState *state, const LogPlace *place, Str text, Str file, Arena *arena, Err *err)
+{
+    ActionReader reader = action_reader(text, file, arena);
+    bool         found;
+    Action       action;
+
+    for (;;) {
+        if (!action_next(&reader, &found, &action, err)) return false;
+        if (!found) return true;
+        if (action.kind == ACTION_SIDECAR)
+            return err_set(err, ERR_UNSUPPORTED,
+                           "DELTA-P10 table %.*s: reader feature \"v2Checkpoint\" is not supported (%.*s has sidecars); "
+                           "nothing was read",
+                           STR_ARG(place->path), STR_ARG(file));
+        log_state_apply(state, place, &action);
+    }
+}
+
+static bool load_json_checkpoint(LogState *state, const LogPlace *place, Str path, Err *err)
+{
+    Arena *arena = arena_new();
+    Bytes  bytes;
+    bool   ok = store_read(place->context->store, path, LIMIT_LOG_FILE_BYTES, arena, &bytes, err) &&
+              apply_lines(state, place, bytes_str(bytes), path, arena, err);
+    arena_close(arena);
+    return ok;
+}
+
+static bool apply_rows(LogState *state, const LogPlace *place, RowStream *rows, Str file, Err *err)
+{
+    Arena   *arena = arena_new();
+    RowBlock block;
+    bool     ok;
+
+    while ((ok = row_stream_next(rows, &block, err)) && block.row_count > 0) {
+        for (size_t i = 0; ok && i < block.row_count; i++) {
+            if (column_is_null(&block.columns[0], i)) continue;
+            arena_reset(arena);
+            ok = apply_lines(state, place, column_str(&block.columns[0], i), file, arena, err);
+        }
+        if (!ok) break;
+    }
+    arena_close(arena);
+    return ok;
+}
+
+static bool load_parquet_checkpoint(LogState *state, const LogPlace *place, const LogSegment *segment, Err *err)
+{
+    Arena       *arena   = arena_new();
+    Str         *locals  = ARENA_ARRAY(arena, Str, segment->checkpoint_count);
+    DuckSession *session = NULL;
+    RowStream   *rows    = NULL;
+    bool         ok      = true;
+
+    for (size_t i = 0; ok && i < segment->checkpoint_count; i++) {
+        Str path = store_join(arena, place->log_path, segment->checkpoint_names[i]);
+        ok       = store_fetch_local(place->context->store, path, arena, &locals[i], err);
+    }
+    ok = ok && duck_session_open(place->context->duck, &session, err) &&
+         duck_checkpoint_read(session, locals, segment->checkpoint_count, arena, &rows, err) &&
+         apply_rows(state, place, rows, segment->checkpoint_names[0], err);
+    row_stream_close(rows);
+    duck_session_close(session);
+    arena_close(arena);
+    return ok;
+}
+
+static bool load_checkpoint(LogState *state, const LogPlace *place, const LogSegment *segment, Arena *arena, Err *err)
+{
+    bool ok = true;
+    if (segment->checkpoint_version == NO_VERSION) return true;
+    if (segment->checkpoint_is_json)
+        ok = load_json_checkpoint(state, place, store_join(arena, place->log_path, segment->checkpoint_names[0]), err);
+    else
+        ok = load_parquet_checkpoint(state, place, segment, err);
+    state->version = segment->checkpoint_version;
+    return ok || err_context(err, "checkpoint %lld of table %.*s", (long long)segment->checkpoint_version,
+                             STR_ARG(place->path));
+}
+
+static bool load_commits(LogState *state, const LogPlace *place, int64_t last, Err *err)
+{
+    Arena *arena = arena_new();
+    bool   ok    = true;
+
+    while (ok && state->version < last) {
+        Str   path;
+        Bytes bytes;
+        arena_reset(arena);
+        ok = cancel_check(place->context->cancel, err) &&
+             read_commit(place, state->version + 1, arena, &path, &bytes, err) &&
+             log_state_apply_commit(state, place, state->version + 1, bytes_str(bytes), path, false, NULL, err);
+    }
+    arena_close(arena);
+    return ok;
+}
+
+/* What cannot be parsed may be written for readers of a later protocol, and that is the better message. */
+static void prefer_protocol_error(const LogState *state, const LogPlace *place, Err *err)
+{
+    Arena   *arena = arena_new();
+    Protocol protocol;
+    JsonText body;
+    size_t   bad_at;
+    Err      judged = ERR_INIT;
+
+    if (err->code == ERR_DAMAGED && json_text_parse(state->protocol_raw, &body, &bad_at) &&
+        protocol_parse(body, arena, &protocol) && !protocol_check_read(place, state->version, &protocol, &judged))
+        err_copy(err, &judged);
+    arena_close(arena);
+}
+
+typedef enum LoadResult { LOAD_DONE, LOAD_FAILED, LOAD_MOVED, LOAD_BAD_CHECKPOINT } LoadResult;
+
+/* A damaged file, not a machine that is short of something. */
+static bool is_damage(const Err *err)
+{
+    return err->code == ERR_QUERY_ENGINE || err->code == ERR_DAMAGED;
+}
+
+static LoadResult load_segment(const LogPlace *place, const LogSegment *segment, Arena *arena, LogState **out, Err *err)
+{
+    LogState  *state  = log_state_new();
+    LoadResult result = LOAD_DONE;
+
+    if (!load_checkpoint(state, place, segment, arena, err)) {
+        prefer_protocol_error(state, place, err);
+        result = is_damage(err) ? LOAD_BAD_CHECKPOINT : LOAD_FAILED;
+    } else if (!load_commits(state, place, segment->version, err)) {
+        prefer_protocol_error(state, place, err);
+        result = LOAD_FAILED;
+    } else if (!log_state_finish(state, place, err)) {
+        result = LOAD_FAILED;
+    }
+    if (result == LOAD_FAILED && err->code == ERR_NOT_FOUND) result = LOAD_MOVED;
+    if (result == LOAD_DONE) *out = state;
+    else log_state_close(state);
+    return result;
+}
+
+static void warn_bad_checkpoint(const LogPlace *place, int64_t version, const Err *err)
+{
+    char text[256];
+    err_format(err, text, sizeof text);
+    log_warn(place->context->log, "delta", "a damaged checkpoint was passed over", LOG_STR("table", place->path),
+             LOG_I64("version", version), LOG_TEXT("error", text));
+}
+
+/* One attempt: falls back to older checkpoints when one is damaged. */
+static LoadResult load_once(const LogPlace *place, int64_t target, Arena *arena, LogState **out, int64_t *checkpoint_out,
+                            Err *err)
+{
+    int64_t below     = VERSION_MAX;
+    Err     first_bad = ERR_INIT;
+
+    for (;;) {
+        LogSegment segment;
+        if (!segment_find(place, target, below, arena, &segment, err)) {
+            if (first_bad.code != ERR_NONE && err->code == ERR_DAMAGED) {
+                char text[400];
+                err_format(&first_bad, text, sizeof text);
+                err_set(err, ERR_DAMAGED, "table %.*s: its checkpoint %lld is damaged (%s) and the commits before it are gone",
+                        STR_ARG(place->path), (long long)below, text);
+            }
+            return LOAD_FAILED;
+        }
+        LoadResult result = load_segment(place, &segment, arena, out, err);
+        if (result != LOAD_BAD_CHECKPOINT) {
+            *checkpoint_out = segment.checkpoint_version;
+            return result;
+        }
+        warn_bad_checkpoint(place, segment.checkpoint_version, err);
+        if (first_bad.code == ERR_NONE) err_copy(&first_bad, err);
+        below = segment.checkpoint_version;
+        err_clear(err);
+    }
+}
+
+static bool load(const LogPlace *place, int64_t target, LogState **out, int64_t *checkpoint_out, Err *err)
+{
+    LoadResult result = LOAD_MOVED;
+
+    for (int i = 0; i < LOAD_TRIES && result == LOAD_MOVED; i++) {
+        Arena *arena = arena_new();
+        err_clear(err);
+        result = load_once(place, target, arena, out, checkpoint_out, err);
+        arena_close(arena);
+    }
+    if (result == LOAD_DONE) return true;
+    if (result == LOAD_MOVED)
+        err->code = ERR_DAMAGED; /* listed three times, never there */
+    return false;
+}
+
+/* --- opening --- */
+
+static DeltaTable *table_new(DeltaContext *context, Str path)
+{
+    Arena      *arena = arena_new();
+    DeltaTable *table = ARENA_NEW(arena, DeltaTable);
+
+    table->context            = context;
+    table->arena              = arena;
+    table->place.context      = context;
+    table->place.path         = str_copy(arena, path);
+    table->place.log_path     = store_join(arena, table->place.path, STR("_delta_log"));
+    table->checkpoint_version = NO_VERSION;
+    return table;
+}
+
+static bool open_at(DeltaContext *context, Str path, int64_t version, DeltaTable **out, Err *err)
+{
+    DeltaTable *table = table_new(context, path);
+
+    if (!load(&table->place, version, &table->state, &table->checkpoint_version, err)) {
+        delta_table_close(table);
+        return false;
+    }
+    table->listed_ns = clock_monotonic_ns(context->clock);
+    *out             = table;
+    return true;
+}
+
+bool delta_table_open(DeltaContext *context, Str path, DeltaTable **out, Err *err)
+{
+    return open_at(context, path, NO_VERSION, out, err);
+}
+
+bool delta_table_open_version(DeltaContext *context, Str path, int64_t version, DeltaTable **out, Err *err)
+{
+    if (version < 0)
+        return err_set(err, ERR_NOT_FOUND, "DELTA-L03 table %.*s: there is no version %lld", STR_ARG(path), (long long)version);
+    return open_at(context, path, version, out, err);
+}
+
+void delta_table_close(DeltaTable *table)
+{
+    if (!table) return;
+    log_state_close(table->state);
+    arena_close(table->arena);
+}
+
+static bool has_log(const StoreList *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (log_name_parse(list->entries[i].name).kind != LOG_FILE_OTHER) return true;
+    return false;
+}
+
+static bool has_visible_file(const StoreList *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strchr("_.", list->entries[i].name.ptr[0])) return true;
+    return false;
+}
+
+bool delta_table_exists(DeltaContext *context, Str path, bool *exists_out, bool *has_other_files_out, Err *err)
+{
+    Arena    *arena = arena_new();
+    StoreList list;
+    bool      has_files = false;
+
+    bool ok = store_list_after(context->store, store_join(arena, path, STR("_delta_log")), STR_EMPTY, arena, &list, err);
+    if (ok) *exists_out = has_log(&list);
+    if (ok && !*exists_out) {
+        ok        = store_list_after(context->store, path, STR_EMPTY, arena, &list, err);
+        has_files = ok && has_visible_file(&list);
+    }
+    if (ok && has_other_files_out) *has_other_files_out = has_files;
+    arena_close(arena);
+    return ok || err_context(err, "table %.*s", STR_ARG(path));
+}
+
+/* --- moving on --- */
+
+static bool reload(DeltaTable *table, LogChanges *changes, Err *err)
+{
+    LogState *state = NULL;
+    int64_t   before = table->state->version;
+
+    if (!load(&table->place, NO_VERSION, &state, &table->checkpoint_version, err)) return false;
+    table->listed_ns = clock_monotonic_ns(table->context->clock);
+    if (state->version > before && changes) /* by commits that nobody can read any more */
+        *changes = (LogChanges){.commit_count     = state->version - before,
+                                .has_data_adds    = true,
+                                .has_data_removes = true,
+                                .has_metadata     = true,
+                                .has_protocol     = true};
+    log_state_close(table->state);
+    table->state = state;
+    return true;
+}
+
+/* Cleanup may have removed the commits right after ours, and then the next one never comes into sight: a listing now and then tells. */
+static bool reload_when_overtaken(DeltaTable *table, LogChanges *changes, Err *err)
+{
+    if (clock_monotonic_ns(table->context->clock) - table->listed_ns < RELIST_AFTER_NS) return true;
+
+    Arena     *arena = arena_new();
+    LogSegment segment;
+    bool       ok = segment_find(&table->place, NO_VERSION, VERSION_MAX, arena, &segment, err);
+    if (ok) table->listed_ns = clock_monotonic_ns(table->context->clock);
+    if (ok && segment.version > table->state->version) ok = reload(table, changes, err);
+    arena_close(arena);
+    return ok;
+}
+
+bool table_refresh(DeltaTable *table, LogChanges *changes, Err *err)
+{
+    Arena    *arena = arena_new();
+    LogState *state = table->state;
+    int64_t   start = state->version;
+    bool      ok    = true;
+    Str       path;
+    Bytes     bytes;
+
+    while (ok) {
+        arena_reset(arena);
+        ok = cancel_check(table->context->cancel, err);
+        if (!ok) break;
+        if (!read_commit(&table->place, state->version + 1, arena, &path, &bytes, err)) {
+            ok = err->code == ERR_NOT_FOUND;
+            break;
+        }
+        ok = log_state_apply_commit(state, &table->place, state->version + 1, bytes_str(bytes), path, true, changes, err);
+        if (ok && state->has_dv) ok = log_state_finish(state, &table->place, err);
+    }
+    arena_close(arena);
+    if (!ok) return err_context(err, "table %.*s", STR_ARG(table->place.path));
+    err_clear(err);
+    return state->version > start || reload_when_overtaken(table, changes, err);
+}
+
+bool delta_table_refresh(DeltaTable *table, Err *err)
+{
+    return table_refresh(table, NULL, err);
+}
+
+/* --- looking --- */
+
+const Header *table_header(const DeltaTable *table)
+{
+    return table->state->header;
+}
+
+Str delta_table_get_path(const DeltaTable *table)
+{
+    return table->place.path;
+}
+
+int64_t delta_table_get_version(const DeltaTable *table)
+{
+    return table->state->version;
+}
+
+const Schema *delta_table_get_schema(const DeltaTable *table)
+{
+    return &table_header(table)->metadata.schema;
+}
+
+Str delta_table_get_description(const DeltaTable *table)
+{
+    return table_header(table)->metadata.description;
+}
+
+bool delta_table_find_property(const DeltaTable *table, Str key, Str *value_out)
+{
+    return header_find_property(table_header(table), key, value_out);
+}
+
+size_t delta_table_get_file_count(const DeltaTable *table)
+{
+    return map_count(table->state->files);
+}
+
+bool delta_table_next_file(const DeltaTable *table, size_t *at, const DeltaFile **file_out)
+{
+    Str   key;
+    void *value;
+
+    if (!map_next(table->state->files, at, &key, &value)) return false;
+    *file_out = &((const LiveFile *)value)->file;
+    return true;
+}
+
+bool delta_table_find_txn(const DeltaTable *table, Str app_id, int64_t *version_out)
+{
+    const TxnEntry *entry = map_find(table->state->txns, app_id);
+    if (!entry) return false;
+    *version_out = entry->version;
+    return true;
+}
+
+int32_t delta_table_get_min_reader_version(const DeltaTable *table)
+{
+    return (int32_t)table_header(table)->protocol.min_reader;
+}
+
+int32_t delta_table_get_min_writer_version(const DeltaTable *table)
+{
+    return (int32_t)table_header(table)->protocol.min_writer;
+}
+
+bool delta_table_check_writable(const DeltaTable *table, bool rewrite, Err *err)
+{
+    return header_check_write(&table->place, table->state->version, table_header(table), rewrite, err);
+}
