@@ -63,7 +63,8 @@ typedef struct CaptureInstance {
 typedef struct CaptureTable { /* every instance of one source table, oldest first */
     CaptureInstance *instances;
     size_t           instance_count;
-    size_t           configured;    /* index of the one the name resolved to */
+    size_t           configured;    /* index of the one the name resolved to; the newest when that name is gone */
+    bool             configured_is_gone; /* found as the default name of its table */
 } CaptureTable;
 
 /* Resolves a name (exactly, else ignoring case; a gone default name by its table) and lists the table's instances with their columns. ERR_SOURCE_STATE with
@@ -86,6 +87,8 @@ bool mssql_previous_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err) MUST_CHECK;  
 /* Commit time of exactly this LSN, unset when it is no commit's (Q10, 1.8). */
 bool mssql_commit_time(Mssql *mssql, Lsn lsn, OptTime *out, Err *err) MUST_CHECK;
 bool mssql_commit_time_at_or_before(Mssql *mssql, Lsn lsn, OptTime *out, Err *err) MUST_CHECK;
+/* The largest LSN committed at or before a UTC time, cut to the second (Q11); not set: nothing that old is mapped any more. */
+bool mssql_lsn_at_time(Mssql *mssql, int64_t utc_us, Lsn *out, bool *is_set_out, Err *err) MUST_CHECK;
 /* Largest start_lsn among the first n mapping rows after `after`; unset when there is none (Q14). */
 bool mssql_nth_commit(Mssql *mssql, Lsn after, int64_t n, Lsn *out, bool *is_set_out, Err *err) MUST_CHECK;
 /* The clock that converts commit times, read again before a batch's end is chosen (Q04, Q05). A change on a server before 2022 is logged; `warning_out` (may be NULL) gets the text. */

@@ -25,7 +25,9 @@ static bool parse_braced(Arena *arena, Str text, size_t *at, Str *out)
 
 static size_t skip_blanks(Str text, size_t at)
 {
-    while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '\t' || text.ptr[at] == '\n' || text.ptr[at] == '\r')) at++;
+    while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '\t' || text.ptr[at] == '\n' ||
+                             text.ptr[at] == '\r'))
+        at++;
     return at;
 }
 
@@ -36,17 +38,23 @@ static bool parse_part(Arena *arena, Str text, size_t *at, ConnectionPart *part,
     ptrdiff_t semi   = str_find_char(text, ';', start);
 
     if (equals < 0 || (semi >= 0 && semi < equals))
-        return err_set(err, ERR_CONFIG, "the connection string has a part without '=': keyword=value parts are separated by ';', and a "
-                                        "value that holds ';' is put in braces");
+        return err_set(err, ERR_CONFIG,
+                       "the connection string has a part without '=': keyword=value parts are "
+                       "separated by ';', and a "
+                       "value that holds ';' is put in braces");
     part->keyword = str_trim(str_slice(text, start, (size_t)equals));
     size_t pos    = skip_blanks(text, (size_t)equals + 1);
     if (pos < text.len && text.ptr[pos] == '{') {
         if (!parse_braced(arena, text, &pos, &part->value))
-            return err_set(err, ERR_CONFIG, "the connection string has a '{' without its '}' (keyword %.*s)", STR_ARG(part->keyword));
+            return err_set(err, ERR_CONFIG,
+                           "the connection string has a '{' without its '}' (keyword %.*s)",
+                           STR_ARG(part->keyword));
         part->text = str_trim(str_slice(text, start, pos));
         pos        = skip_blanks(text, pos);
         if (pos < text.len && text.ptr[pos] != ';')
-            return err_set(err, ERR_CONFIG, "the connection string has text after the '}' of keyword %.*s", STR_ARG(part->keyword));
+            return err_set(err, ERR_CONFIG,
+                           "the connection string has text after the '}' of keyword %.*s",
+                           STR_ARG(part->keyword));
     } else {
         ptrdiff_t end = str_find_char(text, ';', pos);
         size_t    to  = end < 0 ? text.len : (size_t)end;
@@ -78,7 +86,8 @@ bool connection_parse(Arena *arena, Str text, ConnectionString *out, Err *err)
 Str connection_find(const ConnectionString *connection, const char *keyword)
 {
     for (size_t i = 0; i < connection->part_count; i++)
-        if (str_equal_ignoring_case(connection->parts[i].keyword, str_from_c(keyword))) return connection->parts[i].value;
+        if (str_equal_ignoring_case(connection->parts[i].keyword, str_from_c(keyword)))
+            return connection->parts[i].value;
     return (Str){NULL, 0};
 }
 
@@ -106,7 +115,8 @@ Str connection_format_part(Arena *arena, const char *keyword, Str value)
 
 static bool is_secret(Arena *arena, Str keyword)
 {
-    static const char *const words[] = {"pwd", "pass", "secret", "token", "credential", "clientkey"};
+    static const char *const words[] = {"pwd",   "pass",       "secret",
+                                        "token", "credential", "clientkey"};
     Str                      lower   = str_lower_ascii(arena, keyword);
 
     for (size_t i = 0; i < COUNT_OF(words); i++)
@@ -120,7 +130,8 @@ Str sql_connection_redact(Arena *arena, Str connection)
     Err              err = ERR_INIT;
     Buf              buf = buf_new(arena, 0);
 
-    if (!connection_parse(arena, connection, &parsed, &err)) return STR("(a connection string that cannot be read)");
+    if (!connection_parse(arena, connection, &parsed, &err))
+        return STR("(a connection string that cannot be read)");
     for (size_t i = 0; i < parsed.part_count; i++) {
         const ConnectionPart *part = &parsed.parts[i];
         if (i > 0) buf_append_char(&buf, ';');

@@ -5,11 +5,12 @@
 
 bool odbc_conn_is_dead(SqlConn *base)
 {
-    OdbcConn  *conn = (OdbcConn *)base;
+    OdbcConn   *conn = (OdbcConn *)base;
     SQLUINTEGER dead = SQL_CD_FALSE;
 
     if (!conn->is_connected) return true;
-    if (!odbc_is_ok(SQLGetConnectAttrW(conn->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL))) return true;
+    if (!odbc_is_ok(SQLGetConnectAttrW(conn->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL)))
+        return true;
     return dead == SQL_CD_TRUE;
 }
 
@@ -25,7 +26,8 @@ int odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt)
     pthread_mutex_lock(&conn->lock);
     conn->running = stmt;
     pthread_mutex_unlock(&conn->lock);
-    return conn->driver->cancel ? cancel_register(conn->driver->cancel, wake_conn, &conn->base) : -1;
+    return conn->driver->cancel ? cancel_register(conn->driver->cancel, wake_conn, &conn->base)
+                                : -1;
 }
 
 void odbc_block_end(OdbcConn *conn, int handle)
@@ -50,12 +52,16 @@ static bool bind_params(OdbcResult *result, const SqlQuery *query, Err *err)
     for (size_t i = 0; i < query->param_count; i++) {
         const SqlParam *param = &query->params[i];
         size_t          units = 0;
-        SQLWCHAR       *text  = odbc_utf16(result->arena, param->is_null ? STR_EMPTY : param->text, &units);
+        SQLWCHAR       *text  = odbc_utf16(result->arena, param->is_null ? STR_EMPTY : param->text,
+                                           &units);
 
-        lengths[i] = param->is_null ? SQL_NULL_DATA : (SQLLEN)(units * sizeof(SQLWCHAR));
-        SQLRETURN rc = SQLBindParameter(result->stmt, (SQLUSMALLINT)(i + 1), SQL_PARAM_INPUT, SQL_C_WCHAR, SQL_WVARCHAR,
-                                        declared_units(units), 0, text, (SQLLEN)((units + 1) * sizeof(SQLWCHAR)), &lengths[i]);
-        if (!odbc_is_ok(rc)) return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "a parameter was refused", err);
+        lengths[i]   = param->is_null ? SQL_NULL_DATA : (SQLLEN)(units * sizeof(SQLWCHAR));
+        SQLRETURN rc = SQLBindParameter(result->stmt, (SQLUSMALLINT)(i + 1), SQL_PARAM_INPUT,
+                                        SQL_C_WCHAR, SQL_WVARCHAR, declared_units(units), 0, text,
+                                        (SQLLEN)((units + 1) * sizeof(SQLWCHAR)), &lengths[i]);
+        if (!odbc_is_ok(rc))
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "a parameter was refused",
+                             err);
     }
     return true;
 }
@@ -67,9 +73,12 @@ bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err)
     for (*has_columns_out = false;;) {
         SQLRETURN rc = SQLMoreResults(result->stmt);
         if (rc == SQL_NO_DATA) return true;
-        if (!odbc_is_ok(rc)) return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
+        if (!odbc_is_ok(rc))
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed",
+                             err);
         if (!odbc_is_ok(SQLNumResultCols(result->stmt, &count)))
-            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed",
+                             err);
         if (count > 0) {
             *has_columns_out = true;
             return true;
@@ -112,9 +121,12 @@ bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err 
     OdbcResult *result = NULL;
     bool        ok     = false;
 
-    if (conn->has_result) return err_set(err, ERR_INTERNAL, "a second statement was started on a connection that is being read");
+    if (conn->has_result)
+        return err_set(err, ERR_INTERNAL,
+                       "a second statement was started on a connection that is being read");
     if (conn->driver->cancel && !cancel_check(conn->driver->cancel, err)) return false;
-    log_trace(conn->driver->log, "sqlconn", "statement sent", LOG_STR("sql", query->text), LOG_I64("params", query->param_count));
+    log_trace(conn->driver->log, "sqlconn", "statement sent", LOG_STR("sql", query->text),
+              LOG_I64("params", query->param_count));
 
     result           = result_new(conn);
     conn->has_result = true;

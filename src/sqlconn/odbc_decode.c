@@ -30,8 +30,10 @@ static bool check_lengths(const OdbcColumn *column, size_t row_count, size_t lim
     bool is_bad = false;
 
     for (size_t i = 0; i < row_count; i++)
-        is_bad |= (column->lengths[i] < 0 && column->lengths[i] != SQL_NULL_DATA) || column->lengths[i] > (SQLLEN)limit;
-    return !is_bad || err_set(err, ERR_QUERY, "a value is longer than the driver declared (%zu bytes)", limit);
+        is_bad |= (column->lengths[i] < 0 && column->lengths[i] != SQL_NULL_DATA) ||
+                  column->lengths[i] > (SQLLEN)limit;
+    return !is_bad ||
+           err_set(err, ERR_QUERY, "a value is longer than the driver declared (%zu bytes)", limit);
 }
 
 /* --- dates and times --- */
@@ -56,15 +58,17 @@ static const void *decode_dates(const OdbcColumn *column, size_t row_count, Aren
     DayCache               cache = {1970, 1, 1, 0};
 
     for (size_t i = 0; i < row_count; i++)
-        out[i] = column->lengths[i] == SQL_NULL_DATA ? 0 : (int32_t)day_number(&cache, cells[i].year, cells[i].month, cells[i].day);
+        out[i] = column->lengths[i] == SQL_NULL_DATA
+                     ? 0
+                     : (int32_t)day_number(&cache, cells[i].year, cells[i].month, cells[i].day);
     return out;
 }
 
 static const void *decode_timestamps(const OdbcColumn *column, size_t row_count, Arena *arena)
 {
-    const SQL_TIMESTAMP_STRUCT *cells      = (const void *)column->cells;
-    int64_t                    *out        = arena_alloc_uninit(arena, (row_count + 1) * sizeof(*out));
-    DayCache                    cache      = {1970, 1, 1, 0};
+    const SQL_TIMESTAMP_STRUCT *cells = (const void *)column->cells;
+    int64_t                    *out   = arena_alloc_uninit(arena, (row_count + 1) * sizeof(*out));
+    DayCache                    cache = {1970, 1, 1, 0};
     bool                        is_rounded = column->decode == DECODE_DATETIME;
 
     for (size_t i = 0; i < row_count; i++) {
@@ -74,16 +78,20 @@ static const void *decode_timestamps(const OdbcColumn *column, size_t row_count,
             continue;
         }
         int64_t seconds  = ((int64_t)cell->hour * 60 + cell->minute) * 60 + cell->second;
-        int64_t fraction = is_rounded ? (cell->fraction + 500000) / 1000000 * 1000 : cell->fraction / 1000;
-        out[i]           = day_number(&cache, cell->year, cell->month, cell->day) * US_PER_DAY + seconds * 1000000 + fraction;
+        int64_t fraction = is_rounded ? (cell->fraction + 500000) / 1000000 * 1000
+                                      : cell->fraction / 1000;
+        out[i]           = day_number(&cache, cell->year, cell->month, cell->day) * US_PER_DAY +
+                 seconds * 1000000 + fraction;
     }
     return out;
 }
 
 /* "13:50:01.1234567" with nine digits. */
-static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out,
+                        Err *err)
 {
-    const Str *text = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths, row_count);
+    const Str *text = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths,
+                                         row_count);
     Str       *strs = arena_alloc_uninit(arena, (row_count + 1) * sizeof(Str));
 
     for (size_t i = 0; i < row_count; i++) {
@@ -93,7 +101,8 @@ static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena
             strs[i] = (Str){NULL, 0};
             continue;
         }
-        if (cell.len < 8 || cell.len > 18) return err_set(err, ERR_QUERY, "the driver gave a time of day in an unknown form");
+        if (cell.len < 8 || cell.len > 18)
+            return err_set(err, ERR_QUERY, "the driver gave a time of day in an unknown form");
         char *full = arena_alloc(arena, 19);
         memcpy(full, "00:00:00.000000000", 18);
         memcpy(full, cell.ptr, cell.len);
@@ -104,9 +113,11 @@ static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena
     return true;
 }
 
-static bool decode_offsets(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+static bool decode_offsets(const OdbcColumn *column, size_t row_count, Arena *arena,
+                           ColumnVector *out, Err *err)
 {
-    const Str *text   = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths, row_count);
+    const Str *text = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths,
+                                         row_count);
     int64_t   *values = arena_alloc_uninit(arena, (row_count + 1) * sizeof(*values));
 
     for (size_t i = 0; i < row_count; i++) {
@@ -115,10 +126,12 @@ static bool decode_offsets(const OdbcColumn *column, size_t row_count, Arena *ar
 
         values[i] = 0;
         if (!text[i].ptr) continue;
-        ptrdiff_t zone = str_find_last_char(text[i], ' '); /* "2026-01-01 10:00:00.1234567 +02:00" */
+        ptrdiff_t zone = str_find_last_char(text[i],
+                                            ' '); /* "2026-01-01 10:00:00.1234567 +02:00" */
         for (size_t k = 0; k < text[i].len && len < sizeof(buf); k++)
             if ((ptrdiff_t)k != zone || zone < 19) buf[len++] = text[i].ptr[k];
-        if (!time_parse((Str){buf, len}, &values[i])) return err_set(err, ERR_QUERY, "the driver gave a datetimeoffset in an unknown form");
+        if (!time_parse((Str){buf, len}, &values[i]))
+            return err_set(err, ERR_QUERY, "the driver gave a datetimeoffset in an unknown form");
     }
     out->data = values;
     return true;
@@ -151,7 +164,9 @@ static void store_decimal(uint8_t *out, size_t width, size_t row, U128 value)
     case 2: ((int16_t *)(void *)out)[row] = (int16_t)value; break;
     case 4: ((int32_t *)(void *)out)[row] = (int32_t)value; break;
     case 8: ((int64_t *)(void *)out)[row] = (int64_t)value; break;
-    default: ((Int128 *)(void *)out)[row] = (Int128){(uint64_t)value, (int64_t)(value >> 64)}; break;
+    default:
+        ((Int128 *)(void *)out)[row] = (Int128){(uint64_t)value, (int64_t)(value >> 64)};
+        break;
     }
 }
 
@@ -173,7 +188,8 @@ static bool rescale(const SQL_NUMERIC_STRUCT *cell, uint8_t scale, U128 *value)
     return true;
 }
 
-static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *arena,
+                            ColumnVector *out, Err *err)
 {
     const uint8_t *cells = column->cells;
     size_t         width = column_type_width(column->type);
@@ -189,7 +205,8 @@ static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *a
             if (cell.scale == (SQLSCHAR)scale)
                 value = cell.sign ? magnitude_of(&cell) : (U128)0 - magnitude_of(&cell);
             else if (!rescale(&cell, scale, &value))
-                return err_set(err, ERR_QUERY, "the driver gave a decimal outside its declared type");
+                return err_set(err, ERR_QUERY,
+                               "the driver gave a decimal outside its declared type");
         }
         store_decimal(data, width, i, value);
     }
@@ -207,7 +224,9 @@ static const void *decode_integer_decimals(const OdbcColumn *column, size_t row_
     for (size_t i = 0; i < row_count; i++) {
         bool is_null = column->lengths[i] == SQL_NULL_DATA;
         /* two's complement: the product of a negative value is right modulo 2^128 */
-        U128 value = is_null ? 0 : (cells[i] < 0 ? (U128)0 - (U128)(0 - (uint64_t)cells[i]) : (U128)(uint64_t)cells[i]);
+        U128 value = is_null ? 0
+                             : (cells[i] < 0 ? (U128)0 - (U128)(0 - (uint64_t)cells[i])
+                                             : (U128)(uint64_t)cells[i]);
         store_decimal(data, width, i, value * factor);
     }
     return data;
@@ -230,8 +249,10 @@ static char *put_hex(char *out, const uint8_t *bytes, size_t count)
 static void format_guid(const SQLGUID *guid, char *out)
 {
     uint32_t      d1      = (uint32_t)guid->Data1;
-    const uint8_t head[8] = {(uint8_t)(d1 >> 24),          (uint8_t)(d1 >> 16),   (uint8_t)(d1 >> 8),           (uint8_t)d1,
-                             (uint8_t)(guid->Data2 >> 8), (uint8_t)guid->Data2, (uint8_t)(guid->Data3 >> 8), (uint8_t)guid->Data3};
+    const uint8_t head[8] = {(uint8_t)(d1 >> 24),         (uint8_t)(d1 >> 16),
+                             (uint8_t)(d1 >> 8),          (uint8_t)d1,
+                             (uint8_t)(guid->Data2 >> 8), (uint8_t)guid->Data2,
+                             (uint8_t)(guid->Data3 >> 8), (uint8_t)guid->Data3};
 
     out    = put_hex(out, head, 4);
     *out++ = '-';
@@ -269,30 +290,39 @@ static const void *decode_binary(const OdbcColumn *column, size_t row_count, Are
 
     for (size_t i = 0; i < row_count; i++) {
         bool is_null = column->lengths[i] == SQL_NULL_DATA;
-        strs[i]      = is_null ? (Str){NULL, 0} : (Str){(const char *)column->cells + i * column->cell_bytes, (size_t)column->lengths[i]};
+        strs[i]      = is_null ? (Str){NULL, 0}
+                               : (Str){(const char *)column->cells + i * column->cell_bytes,
+                                       (size_t)column->lengths[i]};
     }
     return strs;
 }
 
-bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err)
+bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out,
+                 Err *err)
 {
     out->type     = column->type;
     out->validity = decode_validity(column, row_count, arena);
     switch (column->decode) {
     case DECODE_DIRECT: out->data = column->cells; return true;
     case DECODE_NUMERIC: return decode_numerics(column, row_count, arena, out, err);
-    case DECODE_I64_DECIMAL: out->data = decode_integer_decimals(column, row_count, arena); return true;
+    case DECODE_I64_DECIMAL:
+        out->data = decode_integer_decimals(column, row_count, arena);
+        return true;
     case DECODE_DATE: out->data = decode_dates(column, row_count, arena); return true;
     case DECODE_TIMESTAMP:
     case DECODE_DATETIME: out->data = decode_timestamps(column, row_count, arena); return true;
     case DECODE_GUID: out->data = decode_guids(column, row_count, arena); return true;
     case DECODE_TIME:
-        return check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err) && decode_time(column, row_count, arena, out, err);
+        return check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err) &&
+               decode_time(column, row_count, arena, out, err);
     case DECODE_DATETIMEOFFSET:
-        return check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err) && decode_offsets(column, row_count, arena, out, err);
+        return check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err) &&
+               decode_offsets(column, row_count, arena, out, err);
     case DECODE_TEXT:
-        if (!check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err)) return false;
-        out->data = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths, row_count);
+        if (!check_lengths(column, row_count, column->cell_bytes - sizeof(SQLWCHAR), err))
+            return false;
+        out->data = utf16_cells_to_str(arena, column->cells, column->cell_bytes, column->lengths,
+                                       row_count);
         return true;
     case DECODE_BINARY:
         if (!check_lengths(column, row_count, column->cell_bytes, err)) return false;

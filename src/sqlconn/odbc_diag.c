@@ -17,7 +17,7 @@ SQLWCHAR *odbc_utf16(Arena *arena, Str text, size_t *unit_count_out)
 {
     SQLWCHAR *units = arena_alloc(arena, (text.len + 1) * sizeof(SQLWCHAR));
 
-    *unit_count_out = utf8_to_utf16le(text, (uint8_t *)units);
+    *unit_count_out        = utf8_to_utf16le(text, (uint8_t *)units);
     units[*unit_count_out] = 0;
     return units;
 }
@@ -36,14 +36,17 @@ typedef struct DiagRecord {
     Str     message;
 } DiagRecord;
 
-static bool read_record(SQLSMALLINT handle_type, SQLHANDLE handle, SQLSMALLINT number, Arena *arena, DiagRecord *out)
+static bool read_record(SQLSMALLINT handle_type, SQLHANDLE handle, SQLSMALLINT number, Arena *arena,
+                        DiagRecord *out)
 {
     SQLWCHAR    state[6] = {0};
     SQLWCHAR    text[2048];
     SQLINTEGER  native = 0;
     SQLSMALLINT len    = 0;
 
-    if (!odbc_is_ok(SQLGetDiagRecW(handle_type, handle, number, state, &native, text, COUNT_OF(text), &len))) return false;
+    if (!odbc_is_ok(SQLGetDiagRecW(handle_type, handle, number, state, &native, text,
+                                   COUNT_OF(text), &len)))
+        return false;
     for (size_t i = 0; i < 5; i++)
         out->sqlstate[i] = (char)(state[i] < 0x80 ? state[i] : '?');
     out->sqlstate[5] = 0;
@@ -72,15 +75,18 @@ static Str without_producers(Str message)
     return str_trim(message);
 }
 
-bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what, Err *err)
+bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what,
+               Err *err)
 {
     Arena     *scratch = arena_new();
     Buf        buf     = buf_new(scratch, 0);
     DiagRecord record  = {0};
     DiagRecord chosen  = {0}; /* the first with a server's number, else the first */
 
-    for (SQLSMALLINT i = 1; i <= MAX_RECORDS && read_record(handle_type, handle, i, scratch, &record); i++) {
-        if (i == 1 || (!is_server_number(chosen.native) && is_server_number(record.native))) chosen = record;
+    for (SQLSMALLINT i = 1;
+         i <= MAX_RECORDS && read_record(handle_type, handle, i, scratch, &record); i++) {
+        if (i == 1 || (!is_server_number(chosen.native) && is_server_number(record.native)))
+            chosen = record;
         Str text = without_producers(record.message);
         if (str_find(buf_str(&buf), text, 0) >= 0 && text.len > 0) continue;
         if (buf.len > 0) buf_append_c(&buf, "; ");
@@ -89,11 +95,12 @@ bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const 
     if (conn && atomic_load(&conn->is_cancelled)) {
         err_set(err, ERR_CANCELLED, "the statement was stopped on request");
     } else {
-        int32_t number = is_server_number(chosen.native) ? chosen.native : 0;
-        ErrCode code   = sql_error_classify(number, chosen.sqlstate);
+        int32_t number  = is_server_number(chosen.native) ? chosen.native : 0;
+        ErrCode code    = sql_error_classify(number, chosen.sqlstate);
         bool    is_dead = conn && conn->is_connected && odbc_conn_is_dead(&conn->base);
         if (is_dead && code == ERR_QUERY) code = ERR_SOURCE;
-        if (buf.len == 0) buf_append_c(&buf, is_dead ? "the connection broke" : "the driver gave no reason");
+        if (buf.len == 0)
+            buf_append_c(&buf, is_dead ? "the connection broke" : "the driver gave no reason");
         err_set(err, code, "%s: %.*s", what, STR_ARG(buf_str(&buf)));
         err->native = chosen.native;
         snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", chosen.sqlstate);

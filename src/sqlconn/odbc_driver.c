@@ -23,7 +23,8 @@ static void odbc_driver_close(SqlDriver *base)
 
 /* --- which driver --- */
 
-typedef SQLRETURN (*ListDrivers)(SQLHENV, SQLUSMALLINT, SQLCHAR *, SQLSMALLINT, SQLSMALLINT *, SQLCHAR *, SQLSMALLINT, SQLSMALLINT *);
+typedef SQLRETURN (*ListDrivers)(SQLHENV, SQLUSMALLINT, SQLCHAR *, SQLSMALLINT, SQLSMALLINT *,
+                                 SQLCHAR *, SQLSMALLINT, SQLSMALLINT *);
 
 /* The library of a registered driver ("Driver=libtdsodbc.so" among its attributes), or the driver of a data source. */
 static Str find_registered(OdbcDriver *driver, ListDrivers list, Str name, Arena *arena)
@@ -32,7 +33,8 @@ static Str find_registered(OdbcDriver *driver, ListDrivers list, Str name, Arena
     SQLSMALLINT found_len = 0, attributes_len = 0;
 
     for (SQLUSMALLINT direction = SQL_FETCH_FIRST;; direction = SQL_FETCH_NEXT) {
-        SQLRETURN rc = list(driver->env, direction, found, sizeof(found), &found_len, attributes, sizeof(attributes), &attributes_len);
+        SQLRETURN rc = list(driver->env, direction, found, sizeof(found), &found_len, attributes,
+                            sizeof(attributes), &attributes_len);
         if (!odbc_is_ok(rc)) return STR_EMPTY;
         if (!str_equal_ignoring_case(str_from_c((const char *)found), name)) continue;
         size_t len = attributes_len < 0 ? 0 : MIN((size_t)attributes_len, sizeof(attributes) - 1);
@@ -42,7 +44,8 @@ static Str find_registered(OdbcDriver *driver, ListDrivers list, Str name, Arena
     }
 }
 
-static DriverFamily find_family(OdbcDriver *driver, const ConnectionString *connection, Arena *arena)
+static DriverFamily find_family(OdbcDriver *driver, const ConnectionString *connection,
+                                Arena *arena)
 {
     Str          name = connection_find(connection, "Driver");
     Str          dsn  = connection_find(connection, "DSN");
@@ -51,7 +54,8 @@ static DriverFamily find_family(OdbcDriver *driver, const ConnectionString *conn
     if (name.len == 0 && dsn.len == 0) return DRIVER_OTHER;
     if (name.len == 0) name = find_registered(driver, SQLDataSources, dsn, arena);
     family = driver_family(name);
-    if (family == DRIVER_OTHER && name.len) family = driver_family(find_registered(driver, SQLDrivers, name, arena));
+    if (family == DRIVER_OTHER && name.len)
+        family = driver_family(find_registered(driver, SQLDrivers, name, arena));
     return family;
 }
 
@@ -63,7 +67,9 @@ static bool write_conf(OdbcDriver *driver, Str text, Arena *scratch, Err *err)
     const char *temp = str_c(scratch, str_printf(scratch, "%.*s.new", STR_ARG(driver->conf_path)));
     int         fd   = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-    if (fd < 0) return err_set_errno(err, ERR_STORE, errno, "cannot write %s (FreeTDS needs it for a verified connection)", temp);
+    if (fd < 0)
+        return err_set_errno(err, ERR_STORE, errno,
+                             "cannot write %s (FreeTDS needs it for a verified connection)", temp);
     for (size_t at = 0; at < text.len;) {
         ssize_t n = write(fd, text.ptr + at, text.len - at);
         if (n < 0 && errno == EINTR) continue;
@@ -75,7 +81,8 @@ static bool write_conf(OdbcDriver *driver, Str text, Arena *scratch, Err *err)
         at += (size_t)n;
     }
     close(fd);
-    if (rename(temp, path) != 0) return err_set_errno(err, ERR_STORE, errno, "cannot rename %s", temp);
+    if (rename(temp, path) != 0)
+        return err_set_errno(err, ERR_STORE, errno, "cannot rename %s", temp);
     return true;
 }
 
@@ -90,8 +97,10 @@ static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err
     if (str_find(driver->conf_text, plan->section, 0) < 0) {
         bool is_first = driver->conf_path.len == 0;
         if (is_first)
-            driver->conf_path = str_printf(driver->conf_arena, "%.*s/freetds-%ld.conf", STR_ARG(driver->scratch_directory), (long)getpid());
-        Str text = str_printf(driver->conf_arena, "%.*s%.*s", STR_ARG(driver->conf_text), STR_ARG(plan->section));
+            driver->conf_path = str_printf(driver->conf_arena, "%.*s/freetds-%ld.conf",
+                                           STR_ARG(driver->scratch_directory), (long)getpid());
+        Str text = str_printf(driver->conf_arena, "%.*s%.*s", STR_ARG(driver->conf_text),
+                              STR_ARG(plan->section));
         ok       = write_conf(driver, text, scratch, err);
         if (ok) driver->conf_text = text;
         if (ok && is_first) setenv("FREETDSCONF", str_c(scratch, driver->conf_path), 1);
@@ -106,7 +115,8 @@ static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err
 
 static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family);
 
-static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout_s, SqlConn **out, Err *err)
+static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout_s, SqlConn **out,
+                                Err *err)
 {
     OdbcDriver      *driver  = (OdbcDriver *)base;
     Arena           *scratch = arena_new();
@@ -129,19 +139,23 @@ static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout
         goto done;
     }
     /* The handle is not needed by drivers without the attribute, so its answer is not either. */
-    SQLSetConnectAttrW(conn->dbc, SQL_ATTR_LOGIN_TIMEOUT, (SQLPOINTER)(uintptr_t)(login_timeout_s > 0 ? login_timeout_s : 30), SQL_IS_UINTEGER);
+    SQLSetConnectAttrW(conn->dbc, SQL_ATTR_LOGIN_TIMEOUT,
+                       (SQLPOINTER)(uintptr_t)(login_timeout_s > 0 ? login_timeout_s : 30),
+                       SQL_IS_UINTEGER);
 
     SQLWCHAR *wide = odbc_utf16(scratch, plan.text, &units);
     if (units > INT16_MAX) {
         err_set(err, ERR_CONFIG, "the connection string is longer than %d characters", INT16_MAX);
         goto done;
     }
-    if (!odbc_is_ok(SQLDriverConnectW(conn->dbc, NULL, wide, (SQLSMALLINT)units, NULL, 0, &ignored, SQL_DRIVER_NOPROMPT))) {
+    if (!odbc_is_ok(SQLDriverConnectW(conn->dbc, NULL, wide, (SQLSMALLINT)units, NULL, 0, &ignored,
+                                      SQL_DRIVER_NOPROMPT))) {
         odbc_fail(SQL_HANDLE_DBC, conn->dbc, conn, "cannot connect", err);
         goto done;
     }
     conn->is_connected = true;
-    ok = sqlconn_execute(&conn->base, STR("SET TEXTSIZE 2147483647; SET DEADLOCK_PRIORITY LOW"), err);
+    ok = sqlconn_execute(&conn->base, STR("SET TEXTSIZE 2147483647; SET DEADLOCK_PRIORITY LOW"),
+                         err);
 done:
     if (ok)
         *out = &conn->base;
@@ -177,7 +191,10 @@ static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family)
 {
     OdbcConn *conn = mem_alloc(sizeof(*conn));
 
-    conn->base = (SqlConn){.query = odbc_conn_query, .cancel = odbc_conn_cancel, .is_dead = odbc_conn_is_dead, .close = odbc_conn_close};
+    conn->base   = (SqlConn){.query   = odbc_conn_query,
+                             .cancel  = odbc_conn_cancel,
+                             .is_dead = odbc_conn_is_dead,
+                             .close   = odbc_conn_close};
     conn->driver = driver;
     conn->family = family;
     pthread_mutex_init(&conn->lock, NULL);
@@ -189,16 +206,17 @@ bool sqldriver_odbc_open(Log *log, Cancel *cancel, Str scratch_directory, SqlDri
     Arena      *arena  = arena_new();
     OdbcDriver *driver = ARENA_NEW(arena, OdbcDriver);
 
-    *out                      = NULL;
-    driver->base              = (SqlDriver){.connect = odbc_driver_connect, .close = odbc_driver_close};
-    driver->arena             = arena;
-    driver->conf_arena        = arena_new();
-    driver->log               = log;
-    driver->cancel            = cancel;
+    *out               = NULL;
+    driver->base       = (SqlDriver){.connect = odbc_driver_connect, .close = odbc_driver_close};
+    driver->arena      = arena;
+    driver->conf_arena = arena_new();
+    driver->log        = log;
+    driver->cancel     = cancel;
     driver->scratch_directory = str_copy(arena, scratch_directory);
     pthread_mutex_init(&driver->lock, NULL);
     if (!odbc_is_ok(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &driver->env)) ||
-        !odbc_is_ok(SQLSetEnvAttr(driver->env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0))) {
+        !odbc_is_ok(
+            SQLSetEnvAttr(driver->env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0))) {
         odbc_driver_close(&driver->base);
         return err_set(err, ERR_INTERNAL, "unixODBC gave no environment");
     }

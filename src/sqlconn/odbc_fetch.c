@@ -37,7 +37,8 @@ static bool check_row_status(OdbcResult *result, Err *err)
 {
     for (size_t i = 0; i < result->rows_fetched; i++)
         if (result->row_status[i] == SQL_ROW_ERROR)
-            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "a row of the result cannot be read", err);
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn,
+                             "a row of the result cannot be read", err);
     return true;
 }
 
@@ -53,24 +54,30 @@ static bool fetch(OdbcResult *result, Err *err)
     }
     if (!odbc_is_ok(rc)) {
         result->at_end = true; /* nothing more comes: closing need not cancel */
-        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading the rows failed", err);
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading the rows failed",
+                         err);
     }
     return rc == SQL_SUCCESS || check_row_status(result, err);
 }
 
 /* --- long columns --- */
 
-static bool get_long(OdbcResult *result, SQLUSMALLINT number, const OdbcColumn *column, size_t terminator, Buf *buf, bool *is_null_out, Err *err)
+static bool get_long(OdbcResult *result, SQLUSMALLINT number, const OdbcColumn *column,
+                     size_t terminator, Buf *buf, bool *is_null_out, Err *err)
 {
     for (*is_null_out = false;;) {
         SQLLEN    length = 0;
         char     *room   = buf_reserve(buf, LONG_CHUNK_BYTES);
         SQLRETURN rc;
 
-        if (!room || buf->len > LIMIT_VALUE_BYTES) return err_set(err, ERR_LIMIT, "a value is longer than %zu bytes", LIMIT_VALUE_BYTES);
-        rc = SQLGetData(result->stmt, number, column->c_type, room, (SQLLEN)LONG_CHUNK_BYTES, &length);
+        if (!room || buf->len > LIMIT_VALUE_BYTES)
+            return err_set(err, ERR_LIMIT, "a value is longer than %zu bytes", LIMIT_VALUE_BYTES);
+        rc = SQLGetData(result->stmt, number, column->c_type, room, (SQLLEN)LONG_CHUNK_BYTES,
+                        &length);
         if (rc == SQL_NO_DATA) return true;
-        if (!odbc_is_ok(rc)) return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading a long value failed", err);
+        if (!odbc_is_ok(rc))
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn,
+                             "reading a long value failed", err);
         if (length == SQL_NULL_DATA) {
             *is_null_out = true;
             return true;
@@ -87,15 +94,19 @@ static bool read_long(OdbcResult *result, size_t index, size_t row, Arena *scrat
 {
     OdbcColumn *column  = &result->columns[index];
     bool        is_text = column->decode == DECODE_TEXT;
-    Buf         buf     = buf_new(is_text ? scratch : result->block_arena, LIMIT_VALUE_BYTES + 2 * LONG_CHUNK_BYTES);
-    bool        is_null;
+    Buf         buf     = buf_new(is_text ? scratch : result->block_arena,
+                      LIMIT_VALUE_BYTES + 2 * LONG_CHUNK_BYTES);
+    bool is_null;
 
-    if (!get_long(result, (SQLUSMALLINT)(index + 1), column, is_text ? sizeof(SQLWCHAR) : 0, &buf, &is_null, err)) return false;
+    if (!get_long(result, (SQLUSMALLINT)(index + 1), column, is_text ? sizeof(SQLWCHAR) : 0, &buf,
+                  &is_null, err))
+        return false;
     column->lengths[row] = is_null ? SQL_NULL_DATA : (SQLLEN)buf.len;
     if (is_null)
         column->strs[row] = (Str){NULL, 0};
     else if (is_text)
-        column->strs[row] = odbc_utf8(result->block_arena, (const SQLWCHAR *)(const void *)buf.ptr, buf.len / sizeof(SQLWCHAR));
+        column->strs[row] = odbc_utf8(result->block_arena, (const SQLWCHAR *)(const void *)buf.ptr,
+                                      buf.len / sizeof(SQLWCHAR));
     else
         column->strs[row] = buf_str(&buf);
     return true;
@@ -109,8 +120,10 @@ static bool read_short(OdbcResult *result, size_t index, size_t row, Err *err)
     uint8_t    *cell   = column->cells + row * column->cell_bytes;
 
     if (c_type == SQL_ARD_TYPE)
-        return err_set(err, ERR_UNSUPPORTED, "a decimal column stands behind a long one in the SELECT list");
-    if (odbc_is_ok(SQLGetData(result->stmt, (SQLUSMALLINT)(index + 1), c_type, cell, (SQLLEN)column->cell_bytes, &column->lengths[row])))
+        return err_set(err, ERR_UNSUPPORTED,
+                       "a decimal column stands behind a long one in the SELECT list");
+    if (odbc_is_ok(SQLGetData(result->stmt, (SQLUSMALLINT)(index + 1), c_type, cell,
+                              (SQLLEN)column->cell_bytes, &column->lengths[row])))
         return true;
     return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading a value failed", err);
 }
@@ -172,9 +185,11 @@ static bool decode_block(OdbcResult *result, size_t row_count, RowBlock *out, Er
         OdbcColumn *column = &result->columns[i];
 
         if (column->is_long)
-            result->vectors[i] = (ColumnVector){column->type, column->strs, long_validity(column, row_count, result->block_arena)};
+            result->vectors[i] = (ColumnVector){
+                column->type, column->strs, long_validity(column, row_count, result->block_arena)};
         else if (!odbc_decode(column, row_count, result->block_arena, &result->vectors[i], err))
-            return err_context(err, "column %.*s", STR_ARG(result->base.stream.schema.columns[i].name));
+            return err_context(err, "column %.*s",
+                               STR_ARG(result->base.stream.schema.columns[i].name));
     }
     *out = (RowBlock){result->vectors, result->column_count, row_count};
     return true;

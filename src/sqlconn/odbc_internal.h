@@ -19,7 +19,8 @@
 
 _Static_assert(sizeof(SQLWCHAR) == 2, "unixODBC with 2-byte SQLWCHAR is expected");
 _Static_assert(sizeof(SQLLEN) == 8, "64-bit ODBC is expected");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "UTF-16 of the driver is read as little-endian");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "UTF-16 of the driver is read as little-endian");
 
 typedef struct OdbcDriver {
     SqlDriver       base;
@@ -28,9 +29,9 @@ typedef struct OdbcDriver {
     Log            *log;
     Cancel         *cancel;
     Str             scratch_directory;
-    pthread_mutex_t lock;         /* guards what follows */
+    pthread_mutex_t lock; /* guards what follows */
     Arena          *conf_arena;
-    Str             conf_text;    /* of the private freetds.conf; empty: none written */
+    Str             conf_text; /* of the private freetds.conf; empty: none written */
     Str             conf_path;
 } OdbcDriver;
 
@@ -52,7 +53,8 @@ void odbc_block_end(OdbcConn *conn, int handle);
 
 bool odbc_is_ok(SQLRETURN rc); /* SQL_SUCCESS or SQL_SUCCESS_WITH_INFO */
 /* All diagnostic records of a handle into `err`; false always. `conn` may be NULL. */
-bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what, Err *err);
+bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what,
+               Err *err);
 bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err *err);
 bool odbc_conn_is_dead(SqlConn *base);
 
@@ -64,14 +66,14 @@ Str       odbc_utf8(Arena *arena, const SQLWCHAR *text, size_t unit_count);
 
 /* How a bound column becomes a vector of its block. */
 typedef enum Decode {
-    DECODE_DIRECT,    /* the bound array is the vector's */
-    DECODE_NUMERIC,   /* SQL_NUMERIC_STRUCT to a decimal of the wanted width */
+    DECODE_DIRECT,      /* the bound array is the vector's */
+    DECODE_NUMERIC,     /* SQL_NUMERIC_STRUCT to a decimal of the wanted width */
     DECODE_I64_DECIMAL, /* int64_t to a decimal */
     DECODE_DATE,
     DECODE_TIMESTAMP, /* to microseconds */
     DECODE_DATETIME,  /* to microseconds, rounded to the millisecond */
     DECODE_GUID,
-    DECODE_TIME,          /* text of the driver to nine digits */
+    DECODE_TIME,           /* text of the driver to nine digits */
     DECODE_DATETIMEOFFSET, /* text of the driver to an instant */
     DECODE_TEXT,
     DECODE_BINARY,
@@ -79,18 +81,18 @@ typedef enum Decode {
 
 typedef struct OdbcColumn {
     SqlTypeKind kind;
-    bool        is_long;      /* read with SQLGetData, after the bound columns */
+    bool        is_long; /* read with SQLGetData, after the bound columns */
     Decode      decode;
     SQLSMALLINT c_type;
-    size_t      cell_bytes;   /* of one row in `cells` */
-    uint8_t     scale;        /* of a decimal as the server has it */
+    size_t      cell_bytes; /* of one row in `cells` */
+    uint8_t     scale;      /* of a decimal as the server has it */
     uint8_t     precision;
-    ColumnType  type;         /* in the block */
-    uint8_t    *cells;        /* row_capacity of them */
+    ColumnType  type;  /* in the block */
+    uint8_t    *cells; /* row_capacity of them */
     SQLLEN     *lengths;
-    uint8_t    *stage;        /* where the driver writes when rows come one by one, else `cells` */
+    uint8_t    *stage; /* where the driver writes when rows come one by one, else `cells` */
     SQLLEN     *stage_length;
-    Str        *strs;         /* values of a long column */
+    Str        *strs; /* values of a long column */
 } OdbcColumn;
 
 typedef struct OdbcResult {
@@ -118,6 +120,7 @@ void odbc_result_close(RowStream *stream);
 bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err);
 
 /* Turns `row_count` bound cells of a column into a vector. */
-bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out, Err *err);
+bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out,
+                 Err *err);
 
 #endif

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#define DEFAULT_FETCH_ROWS 10000
+#define DEFAULT_FETCH_ROWS  10000
 #define DEFAULT_FETCH_BYTES ((int64_t)8 << 20)
-#define MIN_FETCH_ROWS 16
-#define BOUND_BYTES_MAX 8000 /* declared sizes up to this are bound (sqlserver.md 1.2) */
+#define MIN_FETCH_ROWS      16
+#define BOUND_BYTES_MAX     8000 /* declared sizes up to this are bound (sqlserver.md 1.2) */
 
-#define SQL_SS_XML (-152)
-#define SQL_SS_TIME2 (-154)
+#define SQL_SS_XML             (-152)
+#define SQL_SS_TIME2           (-154)
 #define SQL_SS_TIMESTAMPOFFSET (-155)
 
 /* The ODBC type, for a driver that gives no type name. */
@@ -50,7 +50,7 @@ static SqlTypeKind kind_of_odbc_type(SQLSMALLINT type)
 typedef struct Described {
     Str         name;
     SqlTypeKind kind;
-    size_t      size;  /* characters, bytes or digits */
+    size_t      size; /* characters, bytes or digits */
     uint8_t     scale;
 } Described;
 
@@ -61,14 +61,19 @@ static bool describe(OdbcResult *result, SQLUSMALLINT number, Described *out, Er
     SQLULEN     size = 0;
     SQLHSTMT    stmt = result->stmt;
 
-    if (!odbc_is_ok(SQLDescribeColW(stmt, number, name, COUNT_OF(name), &name_len, &odbc_type, &size, &digits, &nullable)))
-        return odbc_fail(SQL_HANDLE_STMT, stmt, result->conn, "a column of the result cannot be described", err);
+    if (!odbc_is_ok(SQLDescribeColW(stmt, number, name, COUNT_OF(name), &name_len, &odbc_type,
+                                    &size, &digits, &nullable)))
+        return odbc_fail(SQL_HANDLE_STMT, stmt, result->conn,
+                         "a column of the result cannot be described", err);
     out->name  = odbc_utf8(result->arena, name, MIN((size_t)MAX(name_len, 0), COUNT_OF(name) - 1));
     out->size  = size;
     out->scale = (uint8_t)(digits < 0 ? 0 : MIN(digits, 38));
     out->kind  = SQL_TYPE_OTHER;
-    if (odbc_is_ok(SQLColAttributeW(stmt, number, SQL_DESC_TYPE_NAME, type_name, sizeof(type_name), &type_len, NULL)) && type_len > 0)
-        out->kind = sql_type_from_name(odbc_utf8(result->arena, type_name, MIN((size_t)type_len / 2, COUNT_OF(type_name) - 1)));
+    if (odbc_is_ok(SQLColAttributeW(stmt, number, SQL_DESC_TYPE_NAME, type_name, sizeof(type_name),
+                                    &type_len, NULL)) &&
+        type_len > 0)
+        out->kind = sql_type_kind(odbc_utf8(result->arena, type_name,
+                                            MIN((size_t)type_len / 2, COUNT_OF(type_name) - 1)));
     if (out->kind == SQL_TYPE_OTHER) out->kind = kind_of_odbc_type(odbc_type);
     return true;
 }
@@ -126,19 +131,29 @@ static void plan_cells(OdbcColumn *column, size_t size)
         break;
     case SQL_TYPE_DECIMAL:
     case SQL_TYPE_MONEY:
-    case SQL_TYPE_SMALLMONEY: bind_as(column, DECODE_NUMERIC, SQL_C_NUMERIC, sizeof(SQL_NUMERIC_STRUCT)); break;
+    case SQL_TYPE_SMALLMONEY:
+        bind_as(column, DECODE_NUMERIC, SQL_C_NUMERIC, sizeof(SQL_NUMERIC_STRUCT));
+        break;
     case SQL_TYPE_DATE:
         if (column->type.kind == TYPE_DATE)
             bind_as(column, DECODE_DATE, SQL_C_TYPE_DATE, sizeof(SQL_DATE_STRUCT));
         else
             bind_as(column, DECODE_TIMESTAMP, SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT));
         break;
-    case SQL_TYPE_DATETIME: bind_as(column, DECODE_DATETIME, SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT)); break;
+    case SQL_TYPE_DATETIME:
+        bind_as(column, DECODE_DATETIME, SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT));
+        break;
     case SQL_TYPE_SMALLDATETIME:
-    case SQL_TYPE_DATETIME2: bind_as(column, DECODE_TIMESTAMP, SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT)); break;
+    case SQL_TYPE_DATETIME2:
+        bind_as(column, DECODE_TIMESTAMP, SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT));
+        break;
     case SQL_TYPE_TIME: bind_as(column, DECODE_TIME, SQL_C_WCHAR, 2 * 40); break;
-    case SQL_TYPE_DATETIMEOFFSET: bind_as(column, DECODE_DATETIMEOFFSET, SQL_C_WCHAR, 2 * 64); break;
-    case SQL_TYPE_UNIQUEIDENTIFIER: bind_as(column, DECODE_GUID, SQL_C_GUID, sizeof(SQLGUID)); break;
+    case SQL_TYPE_DATETIMEOFFSET:
+        bind_as(column, DECODE_DATETIMEOFFSET, SQL_C_WCHAR, 2 * 64);
+        break;
+    case SQL_TYPE_UNIQUEIDENTIFIER:
+        bind_as(column, DECODE_GUID, SQL_C_GUID, sizeof(SQLGUID));
+        break;
     case SQL_TYPE_CHAR:
     case SQL_TYPE_VARCHAR:
     case SQL_TYPE_NCHAR:
@@ -146,7 +161,9 @@ static void plan_cells(OdbcColumn *column, size_t size)
     case SQL_TYPE_TEXT:
     case SQL_TYPE_NTEXT:
     case SQL_TYPE_XML:
-    case SQL_TYPE_OTHER: bind_as(column, DECODE_TEXT, SQL_C_WCHAR, (size + 1) * sizeof(SQLWCHAR)); break;
+    case SQL_TYPE_OTHER:
+        bind_as(column, DECODE_TEXT, SQL_C_WCHAR, (size + 1) * sizeof(SQLWCHAR));
+        break;
     case SQL_TYPE_BINARY:
     case SQL_TYPE_VARBINARY:
     case SQL_TYPE_IMAGE:
@@ -156,20 +173,24 @@ static void plan_cells(OdbcColumn *column, size_t size)
 }
 
 /* The block's type of a column: its own, or the wider one that is expected. */
-static bool plan_type(OdbcColumn *column, const Described *described, const Schema *expect, Err *err)
+static bool plan_type(OdbcColumn *column, const Described *described, const Schema *expect,
+                      Err *err)
 {
     ptrdiff_t at = expect ? schema_find(expect, described->name) : -1;
 
     if (!sql_type_to_column_type(column->kind, column->precision, column->scale, &column->type))
-        return err_set(err, ERR_UNSUPPORTED, "column %.*s has a type that cannot be read", STR_ARG(described->name));
+        return err_set(err, ERR_UNSUPPORTED, "column %.*s has a type that cannot be read",
+                       STR_ARG(described->name));
     if (at < 0 || column_type_equal(column->type, expect->columns[at].type)) return true;
-    if (column_type_fits(column->type, column->kind == SQL_TYPE_TINYINT, expect->columns[at].type)) {
+    if (column_type_fits(column->type, column->kind == SQL_TYPE_TINYINT,
+                         expect->columns[at].type)) {
         column->type = expect->columns[at].type;
         return true;
     }
     Arena *scratch = arena_new();
-    err_set(err, ERR_SCHEMA_CHANGED, "column %.*s comes as %.*s, which does not fit %.*s", STR_ARG(described->name),
-            STR_ARG(column_type_sql_name(scratch, column->type)), STR_ARG(column_type_sql_name(scratch, expect->columns[at].type)));
+    err_set(err, ERR_SCHEMA_CHANGED, "column %.*s comes as %.*s, which does not fit %.*s",
+            STR_ARG(described->name), STR_ARG(column_type_sql_name(scratch, column->type)),
+            STR_ARG(column_type_sql_name(scratch, expect->columns[at].type)));
     arena_close(scratch);
     return false;
 }
@@ -235,11 +256,17 @@ static bool bind_numeric(OdbcResult *result, SQLSMALLINT number, const OdbcColum
 {
     SQLHDESC ard = NULL;
 
-    if (!odbc_is_ok(SQLGetStmtAttrW(result->stmt, SQL_ATTR_APP_ROW_DESC, &ard, SQL_IS_POINTER, NULL))) return false;
-    return odbc_is_ok(SQLSetDescFieldW(ard, number, SQL_DESC_TYPE, (SQLPOINTER)SQL_C_NUMERIC, SQL_IS_SMALLINT)) &&
-           odbc_is_ok(SQLSetDescFieldW(ard, number, SQL_DESC_PRECISION, (SQLPOINTER)(intptr_t)column->precision, SQL_IS_SMALLINT)) &&
-           odbc_is_ok(SQLSetDescFieldW(ard, number, SQL_DESC_SCALE, (SQLPOINTER)(intptr_t)column->scale, SQL_IS_SMALLINT)) &&
-           odbc_is_ok(SQLSetDescFieldW(ard, number, SQL_DESC_DATA_PTR, column->stage, SQL_IS_POINTER));
+    if (!odbc_is_ok(
+            SQLGetStmtAttrW(result->stmt, SQL_ATTR_APP_ROW_DESC, &ard, SQL_IS_POINTER, NULL)))
+        return false;
+    return odbc_is_ok(SQLSetDescFieldW(ard, number, SQL_DESC_TYPE, (SQLPOINTER)SQL_C_NUMERIC,
+                                       SQL_IS_SMALLINT)) &&
+           odbc_is_ok(SQLSetDescFieldW(ard, number, SQL_DESC_PRECISION,
+                                       (SQLPOINTER)(intptr_t)column->precision, SQL_IS_SMALLINT)) &&
+           odbc_is_ok(SQLSetDescFieldW(ard, number, SQL_DESC_SCALE,
+                                       (SQLPOINTER)(intptr_t)column->scale, SQL_IS_SMALLINT)) &&
+           odbc_is_ok(
+               SQLSetDescFieldW(ard, number, SQL_DESC_DATA_PTR, column->stage, SQL_IS_POINTER));
 }
 
 static bool bind_columns(OdbcResult *result, Err *err)
@@ -248,19 +275,25 @@ static bool bind_columns(OdbcResult *result, Err *err)
     bool    seen_long = false;
 
     if (!odbc_is_ok(SQLSetStmtAttrW(result->stmt, SQL_ATTR_ROW_ARRAY_SIZE, (SQLPOINTER)rows, 0)) ||
-        !odbc_is_ok(SQLSetStmtAttrW(result->stmt, SQL_ATTR_ROWS_FETCHED_PTR, &result->rows_fetched, 0)) ||
+        !odbc_is_ok(
+            SQLSetStmtAttrW(result->stmt, SQL_ATTR_ROWS_FETCHED_PTR, &result->rows_fetched, 0)) ||
         !odbc_is_ok(SQLSetStmtAttrW(result->stmt, SQL_ATTR_ROW_STATUS_PTR, result->row_status, 0)))
-        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the driver cannot fetch blocks of rows", err);
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn,
+                         "the driver cannot fetch blocks of rows", err);
     for (size_t i = 0; i < result->column_count; i++) {
         OdbcColumn *column = &result->columns[i];
         bool        ok;
 
         seen_long = seen_long || column->is_long;
         if (seen_long) continue;
-        ok = odbc_is_ok(SQLBindCol(result->stmt, (SQLUSMALLINT)(i + 1), column->c_type, column->stage, (SQLLEN)column->cell_bytes,
+        ok = odbc_is_ok(SQLBindCol(result->stmt, (SQLUSMALLINT)(i + 1), column->c_type,
+                                   column->stage, (SQLLEN)column->cell_bytes,
                                    column->stage_length));
-        if (ok && column->c_type == SQL_C_NUMERIC) ok = bind_numeric(result, (SQLSMALLINT)(i + 1), column);
-        if (!ok) return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "a column of the result cannot be bound", err);
+        if (ok && column->c_type == SQL_C_NUMERIC)
+            ok = bind_numeric(result, (SQLSMALLINT)(i + 1), column);
+        if (!ok)
+            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn,
+                             "a column of the result cannot be bound", err);
     }
     return true;
 }
@@ -270,7 +303,8 @@ bool odbc_result_bind(OdbcResult *result, const SqlQuery *query, Err *err)
     SQLSMALLINT count = 0;
 
     if (!odbc_is_ok(SQLNumResultCols(result->stmt, &count)) || count <= 0)
-        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the result has no columns", err);
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the result has no columns",
+                         err);
     result->column_count = (size_t)count;
     result->columns      = ARENA_ARRAY(result->arena, OdbcColumn, result->column_count);
     result->vectors      = ARENA_ARRAY(result->arena, ColumnVector, result->column_count);

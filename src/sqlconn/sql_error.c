@@ -9,37 +9,41 @@ typedef struct NativeClass {
     ErrCode code;
 } NativeClass;
 
+// clang-format off
+#define TRANSIENT(native) {native, ERR_SOURCE}
 static const NativeClass native_classes[] = {
-    /* transient, the server's own */
-    {1205, ERR_SOURCE},  {1204, ERR_SOURCE},  {701, ERR_SOURCE},   {8645, ERR_SOURCE},  {8651, ERR_SOURCE},  {596, ERR_SOURCE},
-    {6005, ERR_SOURCE},  {17142, ERR_SOURCE}, {18401, ERR_SOURCE}, {921, ERR_SOURCE},   {922, ERR_SOURCE},   {927, ERR_SOURCE},
-    {942, ERR_SOURCE},   {952, ERR_SOURCE},   {976, ERR_SOURCE},   {978, ERR_SOURCE},   {979, ERR_SOURCE},   {982, ERR_SOURCE},
-    {983, ERR_SOURCE},   {3948, ERR_SOURCE},  {3949, ERR_SOURCE},  {3950, ERR_SOURCE},  {3953, ERR_SOURCE},  {3956, ERR_SOURCE},
-    {3957, ERR_SOURCE},  {3958, ERR_SOURCE},  {3961, ERR_SOURCE},  {3966, ERR_SOURCE},  {22984, ERR_SOURCE},
+    /* transient: deadlock, locks, memory, killed, shutting down, recovering, availability groups, snapshot conditions */
+    TRANSIENT(1205),  TRANSIENT(1204),  TRANSIENT(701),   TRANSIENT(8645),  TRANSIENT(8651),  TRANSIENT(596),
+    TRANSIENT(6005),  TRANSIENT(17142), TRANSIENT(18401), TRANSIENT(921),   TRANSIENT(922),   TRANSIENT(927),
+    TRANSIENT(942),   TRANSIENT(952),   TRANSIENT(976),   TRANSIENT(978),   TRANSIENT(979),   TRANSIENT(982),
+    TRANSIENT(983),   TRANSIENT(3948),  TRANSIENT(3949),  TRANSIENT(3950),  TRANSIENT(3953),  TRANSIENT(3956),
+    TRANSIENT(3957),  TRANSIENT(3958),  TRANSIENT(3961),  TRANSIENT(3966),  TRANSIENT(22984),
     /* transient, Azure and login */
-    {4060, ERR_SOURCE},  {4221, ERR_SOURCE},  {10928, ERR_SOURCE}, {10929, ERR_SOURCE}, {40143, ERR_SOURCE}, {40197, ERR_SOURCE},
-    {40501, ERR_SOURCE}, {40540, ERR_SOURCE}, {40613, ERR_SOURCE}, {42108, ERR_SOURCE}, {42109, ERR_SOURCE}, {49918, ERR_SOURCE},
-    {49919, ERR_SOURCE}, {49920, ERR_SOURCE},
+    TRANSIENT(4060),  TRANSIENT(4221),  TRANSIENT(10928), TRANSIENT(10929), TRANSIENT(40143), TRANSIENT(40197),
+    TRANSIENT(40501), TRANSIENT(40540), TRANSIENT(40613), TRANSIENT(42108), TRANSIENT(42109), TRANSIENT(49918),
+    TRANSIENT(49919), TRANSIENT(49920),
     /* transient, transport */
-    {20, ERR_SOURCE},    {64, ERR_SOURCE},    {121, ERR_SOURCE},   {233, ERR_SOURCE},   {997, ERR_SOURCE},   {10053, ERR_SOURCE},
-    {10054, ERR_SOURCE}, {10060, ERR_SOURCE}, {11001, ERR_SOURCE},
+    TRANSIENT(20),    TRANSIENT(64),    TRANSIENT(121),   TRANSIENT(233),   TRANSIENT(997),   TRANSIENT(10053),
+    TRANSIENT(10054), TRANSIENT(10060), TRANSIENT(11001),
     /* a lock that is likely still held */
     {1222, ERR_LOCK_TIMEOUT},
     /* login refused */
-    {18456, ERR_LOGIN},  {18452, ERR_LOGIN},  {18470, ERR_LOGIN},  {18486, ERR_LOGIN},  {18487, ERR_LOGIN},  {18488, ERR_LOGIN},
-    {4064, ERR_LOGIN},
+    {18456, ERR_LOGIN}, {18452, ERR_LOGIN}, {18470, ERR_LOGIN}, {18486, ERR_LOGIN}, {18487, ERR_LOGIN},
+    {18488, ERR_LOGIN}, {4064, ERR_LOGIN},
     /* permission */
-    {229, ERR_PERMISSION},   {230, ERR_PERMISSION},   {300, ERR_PERMISSION},   {262, ERR_PERMISSION},   {297, ERR_PERMISSION},
-    {15247, ERR_PERMISSION},
+    {229, ERR_PERMISSION}, {230, ERR_PERMISSION}, {300, ERR_PERMISSION}, {262, ERR_PERMISSION},
+    {297, ERR_PERMISSION}, {15247, ERR_PERMISSION},
     /* CDC off or out of reach, an instance or its table gone, isolation not allowed */
     {22981, ERR_SOURCE_STATE}, {22901, ERR_SOURCE_STATE}, {22985, ERR_SOURCE_STATE}, {22910, ERR_SOURCE_STATE},
     {208, ERR_SOURCE_STATE},   {22920, ERR_SOURCE_STATE}, {22960, ERR_SOURCE_STATE}, {3952, ERR_SOURCE_STATE},
     {3954, ERR_SOURCE_STATE},
 };
+// clang-format on
 
 ErrCode sql_error_classify(int32_t native, const char *sqlstate)
 {
-    static const char *const transport[] = {"08001", "08004", "08007", "08S01", "08006", "HYT00", "HYT01"};
+    static const char *const transport[] = {"08001", "08004", "08007", "08S01",
+                                            "08006", "HYT00", "HYT01"};
 
     for (size_t i = 0; i < COUNT_OF(native_classes); i++)
         if (native_classes[i].native == native) return native_classes[i].code;
@@ -53,7 +57,8 @@ ErrCode sql_error_classify(int32_t native, const char *sqlstate)
 
 bool sql_error_quotes_values(int32_t native)
 {
-    static const int32_t numbers[] = {241, 242, 244, 245, 248, 295, 2601, 2627, 2628, 8114, 8115, 8152, 8169};
+    static const int32_t numbers[] = {241,  242,  244,  245,  248,  295, 2601,
+                                      2627, 2628, 8114, 8115, 8152, 8169};
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (numbers[i] == native) return true;

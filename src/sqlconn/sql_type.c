@@ -40,7 +40,7 @@ static const TypeName type_names[] = {
     {"uniqueidentifier", SQL_TYPE_UNIQUEIDENTIFIER},
 };
 
-SqlTypeKind sql_type_from_name(Str name)
+SqlTypeKind sql_type_kind(Str name)
 {
     ptrdiff_t cut  = str_find_char(name, ' ', 0); /* "int identity" */
     Str       base = cut < 0 ? name : str_slice(name, 0, (size_t)cut);
@@ -48,7 +48,8 @@ SqlTypeKind sql_type_from_name(Str name)
     cut = str_find_char(base, '(', 0); /* "decimal(10,2)", "numeric() identity" */
     if (cut >= 0) base = str_slice(base, 0, (size_t)cut);
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
-        if (str_equal_ignoring_case(base, str_from_c(type_names[i].name))) return type_names[i].kind;
+        if (str_equal_ignoring_case(base, str_from_c(type_names[i].name)))
+            return type_names[i].kind;
     return SQL_TYPE_OTHER;
 }
 
@@ -62,7 +63,9 @@ bool sql_type_to_column_type(SqlTypeKind kind, uint8_t precision, uint8_t scale,
     case SQL_TYPE_BIGINT: *out = COLUMN_TYPE(TYPE_LONG); return true;
     case SQL_TYPE_REAL: *out = COLUMN_TYPE(TYPE_FLOAT); return true;
     case SQL_TYPE_FLOAT: *out = COLUMN_TYPE(TYPE_DOUBLE); return true;
-    case SQL_TYPE_DECIMAL: *out = DECIMAL_TYPE(precision, scale); return precision >= 1 && precision <= 38 && scale <= precision;
+    case SQL_TYPE_DECIMAL:
+        *out = DECIMAL_TYPE(precision, scale);
+        return precision >= 1 && precision <= 38 && scale <= precision;
     case SQL_TYPE_MONEY: *out = DECIMAL_TYPE(19, 4); return true;
     case SQL_TYPE_SMALLMONEY: *out = DECIMAL_TYPE(10, 4); return true;
     case SQL_TYPE_DATE: *out = COLUMN_TYPE(TYPE_DATE); return true;

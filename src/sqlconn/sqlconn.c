@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-bool sqldriver_connect(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out, Err *err)
+bool sqldriver_connect(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out,
+                       Err *err)
 {
     *out = NULL;
     return driver->connect(driver, connection, login_timeout_s, out, err);
@@ -109,12 +110,16 @@ static void gathered_append(Gathered *gathered, const RowBlock *block)
         GatheredColumn     *column = &gathered->columns[i];
         const ColumnVector *from   = &block->columns[i];
 
-        if (!column->is_text) memcpy(column->data + first * column->width, from->data, block->row_count * column->width);
+        if (!column->is_text)
+            memcpy(column->data + first * column->width, from->data,
+                   block->row_count * column->width);
         for (size_t row = 0; row < block->row_count; row++) {
             size_t at = first + row;
             if (column_is_null(from, row)) continue;
             column->validity[at / 64] |= (uint64_t)1 << (at % 64);
-            if (column->is_text) ((Str *)(void *)column->data)[at] = str_copy(gathered->arena, column_str(from, row));
+            if (column->is_text)
+                ((Str *)(void *)column->data)[at] = str_copy(gathered->arena,
+                                                             column_str(from, row));
         }
     }
     gathered->row_count += block->row_count;
@@ -125,11 +130,13 @@ static void gathered_finish(const Gathered *gathered, const Schema *schema, RowB
     ColumnVector *vectors = ARENA_ARRAY(gathered->arena, ColumnVector, gathered->column_count + 1);
 
     for (size_t i = 0; i < gathered->column_count; i++)
-        vectors[i] = (ColumnVector){schema->columns[i].type, gathered->columns[i].data, gathered->columns[i].validity};
+        vectors[i] = (ColumnVector){schema->columns[i].type, gathered->columns[i].data,
+                                    gathered->columns[i].validity};
     *out = (RowBlock){vectors, gathered->column_count, gathered->row_count};
 }
 
-bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena *arena, Schema *schema_out, RowBlock *out, Err *err)
+bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena *arena,
+                       Schema *schema_out, RowBlock *out, Err *err)
 {
     SqlResult *result = NULL;
     RowBlock   block  = {0};
@@ -149,7 +156,8 @@ bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena
         if (!sqlresult_next(result, &block, err)) goto done;
         if (block.row_count == 0) break;
         if (block.row_count > limit - gathered.row_count) {
-            err_set(err, ERR_LIMIT, "the source answered with more than %zu rows where fewer are expected", limit);
+            err_set(err, ERR_LIMIT,
+                    "the source answered with more than %zu rows where fewer are expected", limit);
             goto done;
         }
         gathered_append(&gathered, &block);

@@ -84,10 +84,14 @@ bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena
 
 /* unixODBC. The driver is the one that the connection string names. `cancel` (may be NULL) interrupts whatever blocks. `scratch_directory` is where a
  * private freetds.conf goes when a verified connection needs one. */
-typedef struct Rng Rng;
 bool sqldriver_odbc_open(Log *log, Cancel *cancel, Str scratch_directory, SqlDriver **out, Err *err) MUST_CHECK;
 
-/* Classifies by native number, then SQLSTATE (sqlserver.md 1.13). `server_spoke` false: the connection died without a word. */
+/* The type of that name, any case: "nvarchar", "timestamp" (rowversion), "int identity"; SQL_TYPE_OTHER for what is not known. */
+SqlTypeKind sql_type_kind(Str name);
+/* The type its values have in a block (above); false for SQL_TYPE_OTHER and a decimal out of range. */
+bool sql_type_to_column_type(SqlTypeKind kind, uint8_t precision, uint8_t scale, ColumnType *out);
+
+/* Classifies by native number, then SQLSTATE (sqlserver.md 1.13); native 0: no number of the server. */
 ErrCode sql_error_classify(int32_t native, const char *sqlstate);
 /* The connection string with the values of PWD, Password and the like starred out. */
 Str sql_connection_redact(Arena *arena, Str connection);

@@ -19,9 +19,9 @@ typedef struct ConnectionString {
 /* Splits "keyword=value;..."; a value in braces may hold anything, "}}" standing for "}". ERR_CONFIG without the text, which may hold secrets. */
 bool connection_parse(Arena *arena, Str text, ConnectionString *out, Err *err) MUST_CHECK;
 /* The value of the first part with that keyword (ignoring case), ptr NULL when there is none. */
-Str  connection_find(const ConnectionString *connection, const char *keyword);
+Str connection_find(const ConnectionString *connection, const char *keyword);
 /* keyword=value, the value in braces when it needs them. */
-Str  connection_format_part(Arena *arena, const char *keyword, Str value);
+Str connection_format_part(Arena *arena, const char *keyword, Str value);
 
 typedef enum DriverFamily { DRIVER_FREETDS, DRIVER_MICROSOFT, DRIVER_OTHER } DriverFamily;
 
@@ -30,30 +30,27 @@ DriverFamily driver_family(Str name);
 
 /* How the driver wants to be asked. */
 typedef struct ConnectionPlan {
-    Str  text;           /* for SQLDriverConnect */
-    bool needs_section;  /* FreeTDS, verified: `section` must be in the freetds.conf that FREETDSCONF names */
-    Str  section_name;
-    Str  section;        /* with its [name] line */
+    Str text; /* for SQLDriverConnect */
+    bool
+        needs_section; /* FreeTDS, verified: `section` must be in the freetds.conf that FREETDSCONF names */
+    Str section_name;
+    Str section; /* with its [name] line */
 } ConnectionPlan;
 
 /* ERR_CONFIG names keyword, driver and way out when the driver cannot give what is asked for. */
-bool connection_plan(Arena *arena, const ConnectionString *connection, DriverFamily family, ConnectionPlan *out, Err *err) MUST_CHECK;
-
-/* --- types --- */
-/* "nvarchar", "int identity", "sysname", "timestamp": any case; SQL_TYPE_OTHER for what is not known. */
-SqlTypeKind sql_type_from_name(Str name);
-/* The type a value of it has in a block (state.md 6.1); false for SQL_TYPE_OTHER. */
-bool sql_type_to_column_type(SqlTypeKind kind, uint8_t precision, uint8_t scale, ColumnType *out);
+bool connection_plan(Arena *arena, const ConnectionString *connection, DriverFamily family,
+                     ConnectionPlan *out, Err *err) MUST_CHECK;
 
 /* --- cells --- */
 /* Converts `row_count` cells of UTF-16 (little-endian), `stride` bytes apart, into UTF-8 Strs; a negative length is NULL and gives {NULL, 0}. All
  * bytes go into one piece of `arena`. */
-const Str *utf16_cells_to_str(Arena *arena, const uint8_t *cells, size_t stride, const int64_t *length_bytes, size_t row_count);
+const Str *utf16_cells_to_str(Arena *arena, const uint8_t *cells, size_t stride,
+                              const int64_t *length_bytes, size_t row_count);
 
 /* --- errors --- */
 /* Numbers whose messages quote values of rows (style.md 4: never a key value). */
 bool sql_error_quotes_values(int32_t native);
 /* The text with what stands between single quotes or parentheses taken out. */
-Str  sql_error_strip_values(Arena *arena, Str message);
+Str sql_error_strip_values(Arena *arena, Str message);
 
 #endif

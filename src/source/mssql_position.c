@@ -1,0 +1,283 @@
+/* mssql_position.c - where the log is: largest and smallest LSN, neighbours, commits (Q06 to Q10, Q14, Q15). */
+#include "source/mssql_internal.h"
+
+/* One LSN as text. */
+static bool ask_lsn_on(SqlConn *conn, const char *text, const SqlParam *params, size_t param_count,
+                       Lsn *out, bool *is_null_out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Rows   rows;
+    bool   ok = mssql_rows_on(conn, str_from_c(text), params, param_count, 1, scratch, &rows, err);
+
+    *out         = LSN_ZERO;
+    *is_null_out = true;
+    if (ok && rows.block.row_count == 1 && rows.block.column_count >= 1)
+        ok = rows_lsn(&rows, 0, 0, out, is_null_out, err);
+    arena_close(scratch);
+    return ok;
+}
+
+bool mssql_max_lsn_on(SqlConn *conn, Lsn *out, bool *is_null_out, Err *err)
+{
+    return ask_lsn_on(conn, "SELECT CONVERT(char(22), sys.fn_cdc_get_max_lsn(), 1) AS max_lsn;",
+                      NULL, 0, out, is_null_out, err);
+}
+
+bool mssql_min_lsn_on(SqlConn *conn, Str capture_instance, Lsn *out, bool *is_set_out, Err *err)
+{
+    SqlParam param = param_str(capture_instance);
+    bool     is_null;
+
+    if (!ask_lsn_on(conn, "SELECT CONVERT(char(22), sys.fn_cdc_get_min_lsn(?), 1) AS min_lsn;",
+                    &param, 1, out, &is_null, err))
+        return false;
+    *is_set_out = !is_null && !lsn_is_zero(*out);
+    return true;
+}
+
+typedef struct LsnCall {
+    Str   capture_instance;
+    Lsn   lsn;
+    Lsn  *out;
+    bool *flag;
+} LsnCall;
+
+static bool call_max_lsn(Mssql *mssql, void *arg, Err *err)
+{
+    LsnCall *call = arg;
+
+    return mssql_max_lsn_on(mssql->meta, call->out, call->flag, err);
+}
+
+bool mssql_max_lsn(Mssql *mssql, Lsn *out, bool *is_null_out, Err *err)
+{
+    LsnCall call = {.out = out, .flag = is_null_out};
+
+    return mssql_retry(mssql, "max_lsn", call_max_lsn, &call, err);
+}
+
+static bool call_min_lsn(Mssql *mssql, void *arg, Err *err)
+{
+    LsnCall *call = arg;
+
+    return mssql_min_lsn_on(mssql->meta, call->capture_instance, call->out, call->flag, err);
+}
+
+bool mssql_min_lsn(Mssql *mssql, Str capture_instance, Lsn *out, bool *is_set_out, Err *err)
+{
+    LsnCall call = {.capture_instance = capture_instance, .out = out, .flag = is_set_out};
+
+    return mssql_retry(mssql, "min_lsn", call_min_lsn, &call, err);
+}
+
+/* --- neighbours (Q08, Q09) --- */
+
+typedef struct NeighbourCall {
+    const char *text;
+    Lsn         lsn;
+    Lsn        *out;
+} NeighbourCall;
+
+static bool call_neighbour(Mssql *mssql, void *arg, Err *err)
+{
+    NeighbourCall *call    = arg;
+    Arena         *scratch = arena_new();
+    SqlParam       param   = param_lsn(scratch, call->lsn);
+    bool           is_null;
+    bool           ok = ask_lsn_on(mssql->meta, call->text, &param, 1, call->out, &is_null, err);
+
+    if (ok && is_null) ok = err_set(err, ERR_QUERY, "the server knows no neighbour of an LSN");
+    arena_close(scratch);
+    return ok;
+}
+
+bool mssql_next_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
+{
+    NeighbourCall call = {
+        "SELECT CONVERT(char(22), sys.fn_cdc_increment_lsn(CONVERT(binary(10), ?, 1)), 1) AS lsn;",
+        lsn, out};
+
+    return mssql_retry(mssql, "next_lsn", call_neighbour, &call, err);
+}
+
+bool mssql_previous_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
+{
+    NeighbourCall call = {
+        "SELECT CONVERT(char(22), sys.fn_cdc_decrement_lsn(CONVERT(binary(10), ?, 1)), 1) AS lsn;",
+        lsn, out};
+
+    if (lsn_is_zero(lsn)) { /* decrement of ZERO is ZERO (algorithms.md 0.2) */
+        *out = LSN_ZERO;
+        return true;
+    }
+    return mssql_retry(mssql, "previous_lsn", call_neighbour, &call, err);
+}
+
+/* --- commits (Q10) --- */
+
+static bool read_commit(SqlConn *conn, Lsn lsn, Arena *scratch, Lsn *commit_out,
+                        int64_t *local_us_out, bool *found_out, Err *err)
+{
+    SqlParam param = param_lsn(scratch, lsn);
+    Rows     rows;
+    bool     is_null;
+
+    *found_out = false;
+    if (!mssql_rows_on(conn,
+                       STR("SELECT TOP (1) m.start_lsn, m.tran_end_time\n"
+                           "FROM cdc.lsn_time_mapping AS m\n"
+                           "WHERE m.start_lsn <= CONVERT(binary(10), ?, 1)\n"
+                           "ORDER BY m.start_lsn DESC;"),
+                       &param, 1, 1, scratch, &rows, err))
+        return false;
+    if (rows.block.row_count == 0) return true;
+    if (!rows_lsn(&rows, 0, 0, commit_out, &is_null, err)) return false;
+    *found_out = !is_null && !rows_is_null(&rows, 0, 1); /* an entry without a time tells nothing */
+    *local_us_out = rows_i64(&rows, 0, 1, 0);
+    return true;
+}
+
+bool mssql_commit_before_on(SqlConn *conn, const ServerClock *clock, Lsn lsn, Lsn *commit_out,
+                            OptTime *time_out, bool *found_out, Err *err)
+{
+    Arena     *scratch = arena_new();
+    RangeClock range;
+    int64_t    local_us = 0;
+    size_t     at       = 0;
+    bool       ok       = read_commit(conn, lsn, scratch, commit_out, &local_us, found_out, err);
+
+    *time_out = (OptTime){0};
+    if (ok && *found_out)
+        ok = mssql_range_clock_on(conn, clock, *commit_out, *commit_out, scratch, &range, err);
+    if (ok && *found_out && range.run_count > 0)
+        *time_out = (OptTime){true, range_clock_to_utc(&range, *commit_out, local_us, &at)};
+    arena_close(scratch);
+    return ok;
+}
+
+typedef struct CommitCall {
+    Lsn      lsn;
+    Lsn      commit;
+    OptTime *out;
+    bool     found;
+} CommitCall;
+
+static bool call_commit_before(Mssql *mssql, void *arg, Err *err)
+{
+    CommitCall *call = arg;
+
+    return mssql_commit_before_on(mssql->meta, &mssql->clock, call->lsn, &call->commit, call->out,
+                                  &call->found, err);
+}
+
+bool mssql_commit_time_at_or_before(Mssql *mssql, Lsn lsn, OptTime *out, Err *err)
+{
+    CommitCall call = {.lsn = lsn, .out = out};
+
+    return mssql_retry(mssql, "commit_time", call_commit_before, &call, err);
+}
+
+bool mssql_commit_time(Mssql *mssql, Lsn lsn, OptTime *out, Err *err)
+{
+    CommitCall call = {.lsn = lsn, .out = out};
+
+    if (!mssql_retry(mssql, "commit_time", call_commit_before, &call, err)) return false;
+    if (!call.found || !lsn_equal(call.commit, lsn)) *out = (OptTime){0};
+    return true;
+}
+
+/* --- the n-th commit (Q14) --- */
+
+typedef struct NthCall {
+    Str   text;
+    Lsn   after;
+    Lsn  *out;
+    bool *is_set;
+} NthCall;
+
+static bool call_nth(Mssql *mssql, void *arg, Err *err)
+{
+    NthCall *call    = arg;
+    Arena   *scratch = arena_new();
+    SqlParam param   = param_lsn(scratch, call->after);
+    bool     is_null = true;
+    bool ok = ask_lsn_on(mssql->meta, str_c(scratch, call->text), &param, 1, call->out, &is_null,
+                         err);
+
+    *call->is_set = !is_null;
+    arena_close(scratch);
+    return ok;
+}
+
+bool mssql_nth_commit(Mssql *mssql, Lsn after, int64_t n, Lsn *out, bool *is_set_out, Err *err)
+{
+    Arena  *scratch = arena_new();
+    NthCall call    = {
+           .text = str_printf(
+               scratch,
+               "SELECT CONVERT(char(22), MAX(c.start_lsn), 1) AS end_lsn, COUNT(*) AS commits\n"
+                  "FROM (SELECT TOP (%lld) m.start_lsn FROM cdc.lsn_time_mapping AS m\n"
+                  "      WHERE m.start_lsn > CONVERT(binary(10), ?, 1) ORDER BY m.start_lsn) AS c;",
+               (long long)MAX(n, 1)),
+           .after  = after,
+           .out    = out,
+           .is_set = is_set_out};
+    bool ok = mssql_retry(mssql, "nth_commit", call_nth, &call, err);
+
+    arena_close(scratch);
+    return ok;
+}
+
+/* --- split points (Q15) --- */
+
+static Str split_text(Arena *arena, Str capture_instance, int64_t tiles)
+{
+    return str_printf(
+        arena,
+        "WITH r AS (SELECT c.[__$start_lsn] AS l, NTILE(%lld) OVER (ORDER BY c.[__$start_lsn]) AS "
+        "tile\n"
+        "           FROM %s AS c\n"
+        "           WHERE c.[__$start_lsn] >= CONVERT(binary(10), ?, 1)\n"
+        "             AND c.[__$start_lsn] <= CONVERT(binary(10), ?, 1))\n"
+        "SELECT CONVERT(char(22), MAX(r.l), 1) AS last_lsn,\n"
+        "       CONVERT(char(22), sys.fn_cdc_increment_lsn(MAX(r.l)), 1) AS next_lsn,\n"
+        "       COUNT_BIG(*) AS row_count\n"
+        "FROM r GROUP BY r.tile ORDER BY MAX(r.l);",
+        (long long)tiles, str_c(arena, mssql_change_table(arena, capture_instance)));
+}
+
+static bool read_tiles(const Rows *rows, Arena *arena, SplitTile **out, size_t *count_out, Err *err)
+{
+    SplitTile *tiles = ARENA_ARRAY(arena, SplitTile, rows->block.row_count + 1);
+
+    for (size_t i = 0; i < rows->block.row_count; i++) {
+        bool last_is_null, next_is_null;
+        if (!rows_lsn(rows, i, 0, &tiles[i].last_lsn, &last_is_null, err) ||
+            !rows_lsn(rows, i, 1, &tiles[i].next_lsn, &next_is_null, err))
+            return false;
+        if (last_is_null || next_is_null)
+            return err_set(err, ERR_QUERY, "the server gave a split point without an LSN");
+        tiles[i].row_count = rows_i64(rows, i, 2, 0);
+    }
+    *out       = tiles;
+    *count_out = rows->block.row_count;
+    return true;
+}
+
+bool mssql_split_tiles(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, int64_t tiles,
+                       Arena *arena, SplitTile **out, size_t *count_out, Err *err)
+{
+    Arena   *scratch  = arena_new();
+    SqlParam params[] = {param_lsn(scratch, from), param_lsn(scratch, to)};
+    Rows     rows;
+    bool     ok = mssql_check_capture_instance(capture_instance, err);
+
+    if (ok) {
+        ok = mssql_ask(mssql, "split_tiles", split_text(scratch, capture_instance, MAX(tiles, 1)),
+                       params, 2, ROWS_LIMIT, scratch, &rows, err);
+        if (!ok) mssql_explain_change_error(mssql, mssql->meta, capture_instance, err);
+    }
+    ok = ok && read_tiles(&rows, arena, out, count_out, err);
+    arena_close(scratch);
+    return ok;
+}

@@ -1,0 +1,176 @@
+/* mssql_table.c - rows of the source table as bronze's snapshot form (Q29). */
+#include "source/mssql_plan.h"
+
+typedef struct TableStream {
+    RowStream     stream;
+    Mssql        *mssql;
+    Arena        *arena;
+    Arena        *constant_arena;
+    SqlConn      *conn;
+    SqlResult    *result;
+    SelectList    list;
+    bool          has_command_id;
+    Str           instance_name, source_schema, source_table;
+    Str           stamp_text;
+    OptTime       stamp_time;
+    int64_t      *row_count;
+    size_t        constant_rows;
+    ColumnVector *vectors; /* the constant ones stay, the captured ones are replaced per block */
+} TableStream;
+
+static size_t lead_count(const TableStream *table)
+{
+    return table->has_command_id ? 6 : 5;
+}
+
+static void ensure_constants(TableStream *table, size_t row_count)
+{
+    Arena        *arena    = table->constant_arena;
+    ColumnVector *to       = table->vectors;
+    const Schema *schema   = &table->stream.schema;
+    size_t        captured = schema->column_count - lead_count(table) - 3;
+    size_t        at       = 0;
+
+    if (row_count <= table->constant_rows) return;
+    arena_reset(arena);
+    table->constant_rows = row_count;
+    to[at++]             = str_column(arena, table->instance_name, row_count);
+    to[at++]             = str_column(arena, table->stamp_text, row_count);
+    to[at++]             = null_column(arena, COLUMN_TYPE(TYPE_STRING), row_count);
+    to[at++]             = i32_column(arena, 0, row_count);
+    if (table->has_command_id) to[at++] = null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
+    to[at++] = time_column(arena, table->stamp_time, row_count);
+    for (size_t i = 0; i < captured; i++, at++)
+        if (table->list.positions[i] < 0)
+            to[at] = null_column(arena, schema->columns[at].type, row_count);
+    to[at++] = null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
+    to[at++] = str_column(arena, table->stamp_text, row_count);
+    to[at]   = null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
+}
+
+static bool table_next(RowStream *stream, RowBlock *out, Err *err)
+{
+    TableStream *table    = (TableStream *)stream;
+    size_t       lead     = lead_count(table);
+    size_t       captured = stream->schema.column_count - lead - 3;
+    RowBlock     block    = {0};
+
+    *out = (RowBlock){table->vectors, stream->schema.column_count, 0};
+    if (!sqlresult_next(table->result, &block, err))
+        return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table,
+                                         err);
+    if (block.row_count == 0) return true;
+    ensure_constants(table, block.row_count);
+    for (size_t i = 0; i < captured; i++)
+        if (table->list.positions[i] >= 0)
+            table->vectors[lead + i] = block.columns[table->list.positions[i]];
+    out->row_count = block.row_count;
+    *table->row_count += (int64_t)block.row_count;
+    return true;
+}
+
+static void table_close(RowStream *stream)
+{
+    TableStream *table = (TableStream *)stream;
+
+    sqlresult_close(table->result);
+    sqlconn_close(table->conn);
+    arena_close(table->constant_arena);
+    arena_close(table->arena); /* the stream lives in it */
+}
+
+/* --- opening --- */
+
+static bool part_text(TableStream *table, const CaptureTable *captures, const TablePlan *plan,
+                      size_t partition, Str *text_out, KeyParams *params, Err *err)
+{
+    Arena                *arena  = table->arena;
+    const TablePartition *part   = &plan->partitions[partition];
+    KeyPieces             pieces = key_pieces(arena, plan->cut_column_count, part->lo, part->hi);
+    KeyColumn            *columns;
+    bool                  can_bound;
+    Str                   name;
+    Buf                   buf = buf_new(arena, 0);
+
+    if (!table_name(captures, arena, &name, err)) return false;
+    if (!plan_key_columns(captures, plan->cut_columns, plan->cut_column_count, arena, &columns,
+                          &can_bound, err))
+        return false;
+    if ((part->lo || part->hi) && !can_bound)
+        return err_set(
+            err, ERR_SCHEMA_CHANGED,
+            "a key column of %.*s is gone or has another type than when the bounds were planned",
+            STR_ARG(name));
+    append_read_prefix(table->mssql, true, &buf);
+    for (size_t i = 0; i < pieces.piece_count; i++) {
+        buf_printf(&buf, "%sSELECT %s FROM %s AS t", i ? "\nUNION ALL " : "",
+                   table->list.column_count ? str_c(arena, table->list.text) : "1 AS [__$row]",
+                   str_c(arena, name));
+        if (pieces.pieces[i].term_count > 0 || pieces.pieces[i].has_residual)
+            buf_append_c(&buf, " WHERE ");
+        if (!key_piece_where(arena, &pieces.pieces[i], columns, plan->cut_column_count, part->lo,
+                             part->hi, &buf, params, err))
+            return false;
+    }
+    buf_append_char(&buf, ';');
+    *text_out = buf_str(&buf);
+    return true;
+}
+
+static bool open_part(TableStream *table, const CaptureTable *captures, const TablePlan *plan,
+                      size_t partition, const Schema *columns, Err *err)
+{
+    KeyParams params = {0};
+    Schema    expect = *columns;
+    SqlQuery  query  = {.fetch_rows = table->mssql->options.fetch_rows, .expect = &expect};
+
+    if (!mssql_select_list(captures->instances, captures->instance_count, columns, true, "t",
+                           table->arena, &table->list, err))
+        return false;
+    if (!part_text(table, captures, plan, partition, &query.text, &params, err)) return false;
+    if (!mssql_connect(table->mssql, &table->conn, err)) return false;
+    query.params      = params.items;
+    query.param_count = params.count;
+    if (!sqlconn_query(table->conn, &query, &table->result, err))
+        return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table,
+                                         err);
+    if (table->result->stream.schema.column_count == MAX(table->list.column_count, 1)) return true;
+    return err_set(err, ERR_QUERY, "the source table answered with other columns than asked for");
+}
+
+bool mssql_read_table(Mssql *mssql, const CaptureTable *table, const TablePlan *plan,
+                      size_t partition, const Schema *columns, Str instance_name,
+                      const Offset *stamp, Arena *arena, int64_t *row_count_out, RowStream **out,
+                      Err *err)
+{
+    Arena       *own     = arena_new();
+    TableStream *stream  = ARENA_NEW(own, TableStream);
+    bool         with_id = mssql->options.include_command_id;
+    Schema       kept    = schema_copy(own, columns);
+
+    (void)arena; /* the stream has its own, which closing frees */
+    *out           = NULL;
+    *row_count_out = 0;
+    *stream        = (TableStream){
+               .stream         = {.schema = bronze_row_schema(own, &kept, with_id),
+                                  .next   = table_next,
+                                  .close  = table_close},
+               .mssql          = mssql,
+               .arena          = own,
+               .constant_arena = arena_new(),
+               .has_command_id = with_id,
+               .instance_name  = str_copy(own, instance_name),
+               .source_schema  = str_copy(own, table_newest(table)->source_schema),
+               .source_table   = str_copy(own, table_newest(table)->source_table),
+               .stamp_text     = lsn_str(own, stamp->lsn),
+               .stamp_time     = stamp->commit_ts,
+               .row_count      = row_count_out,
+    };
+    stream->vectors = ARENA_ARRAY(own, ColumnVector, stream->stream.schema.column_count);
+    if (!open_part(stream, table, plan, partition, columns, err)) {
+        table_close(&stream->stream);
+        return false;
+    }
+    *out = &stream->stream;
+    return true;
+}
