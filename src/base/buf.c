@@ -28,7 +28,7 @@ static void grow(Buf *buf, size_t len)
     }
 
     char *moved = arena_alloc_uninit(buf->arena, capacity + 1);
-    if (buf->len > 0) memcpy(moved, buf->ptr, buf->len);
+    if (buf->ptr != NULL) memcpy(moved, buf->ptr, buf->len);
     buf->ptr      = moved;
     buf->capacity = capacity;
 }

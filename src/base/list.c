@@ -16,7 +16,7 @@ void list_grow(Arena *arena, void **items, size_t *count, size_t *capacity, size
         if (wanted < *capacity || wanted > SIZE_MAX / item_size) base_fatal("out of memory");
         if (ptr == NULL || !arena_extend(arena, ptr, *capacity * item_size, wanted * item_size)) {
             char *moved = arena_alloc_uninit(arena, wanted * item_size);
-            if (*count > 0) memcpy(moved, ptr, *count * item_size);
+            if (ptr != NULL) memcpy(moved, ptr, *count * item_size);
             ptr = moved;
             memcpy(items, &ptr, sizeof ptr);
         }

@@ -48,9 +48,11 @@ SignalWatch *signal_watch_new(Cancel *cancel)
 
 void signal_watch_close(SignalWatch *watch)
 {
+    const int wake = SIGTERM; /* the thread has it blocked: it ends a wait and nothing else */
+
     if (watch == NULL) return;
     atomic_store(&watch->closing, true);
-    (void)pthread_kill(watch->thread, SIGTERM); /* ends its wait */
+    (void)pthread_kill(watch->thread, wake);
     (void)pthread_join(watch->thread, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &watch->before, NULL);
     mem_free(watch);

@@ -104,7 +104,7 @@ Str str_slice(Str str, size_t from, size_t to)
 {
     to   = MIN(to, str.len);
     from = MIN(from, to);
-    return (Str){str.ptr ? str.ptr + from : NULL, to - from};
+    return str.ptr ? (Str){str.ptr + from, to - from} : (Str){NULL, 0};
 }
 
 static bool is_blank(char c)

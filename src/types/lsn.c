@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define LSN_DIGITS (2 * LSN_BYTES)
+#define LSN_DIGITS ((size_t)2 * LSN_BYTES)
 
 static bool is_blank(char c)
 {
