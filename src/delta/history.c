@@ -100,7 +100,7 @@ bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, 
         CommitInfo info     = {0};
         bool       has_info = false;
         arena_reset(scratch);
-        ok = cancel_check(context->cancel, err) &&
+        ok = log_check_cancel(context, err) &&
              read_info(&place, commits.items[i].version, scratch, &has_info, &info, err);
         if (!ok && err->code == ERR_NOT_FOUND) { /* cleaned up while we were reading: the older ones are gone too */
             err_clear(err);
@@ -128,7 +128,7 @@ bool delta_table_find_user_metadata(DeltaContext *context, Str path, int64_t aft
         CommitInfo info  = {0};
         bool       found = false;
         arena_reset(scratch);
-        ok = cancel_check(context->cancel, err) &&
+        ok = log_check_cancel(context, err) &&
              read_info(&place, commits.items[i].version, scratch, &found, &info, err);
         if (ok && found && info.user_metadata.ptr && str_equal(info.user_metadata, user_metadata))
             *version_out = commits.items[i].version;

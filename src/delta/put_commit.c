@@ -7,13 +7,18 @@
 #define BACK_OFF_MS_MIN 50
 #define BACK_OFF_MS_MAX 5000
 
+bool log_check_cancel(const DeltaContext *context, Err *err)
+{
+    return !context->cancel || cancel_check(context->cancel, err);
+}
+
 bool log_back_off(DeltaContext *context, int attempt, Err *err)
 {
     int64_t limit_ms = BACK_OFF_MS_MIN;
     for (int i = 1; i < attempt && limit_ms < BACK_OFF_MS_MAX; i++) limit_ms *= 2;
     limit_ms = MIN(limit_ms, BACK_OFF_MS_MAX);
     clock_sleep_ms(context->clock, rng_between(context->rng, 0, limit_ms), context->cancel);
-    return cancel_check(context->cancel, err);
+    return log_check_cancel(context, err);
 }
 
 /* A machine that cannot write now will not be able to in a moment. */

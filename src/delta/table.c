@@ -104,7 +104,7 @@ static bool load_commits(LogState *state, const LogPlace *place, int64_t last, E
         Str   path;
         Bytes bytes;
         arena_reset(arena);
-        ok = cancel_check(place->context->cancel, err) &&
+        ok = log_check_cancel(place->context, err) &&
              read_commit(place, state->version + 1, arena, &path, &bytes, err) &&
              log_state_apply_commit(state, place, state->version + 1, bytes_str(bytes), path, false, NULL, err);
     }
@@ -333,7 +333,7 @@ bool table_refresh(DeltaTable *table, LogChanges *changes, Err *err)
 
     while (ok) {
         arena_reset(arena);
-        ok = cancel_check(table->context->cancel, err);
+        ok = log_check_cancel(table->context, err);
         if (!ok) break;
         if (!read_commit(&table->place, state->version + 1, arena, &path, &bytes, err)) {
             ok = err->code == ERR_NOT_FOUND;
