@@ -10,8 +10,6 @@ MESON_FILES = $(wildcard meson.build meson_options.txt src/*/meson.build sim/mes
 CONFIGURE = meson setup $(if $(wildcard $(@D)/build.ninja),--reconfigure) $(MESON_FLAGS)
 SANITIZE  = -Db_lundef=false -Db_sanitize=
 PROGRAMS  = $(patsubst src/cli/main.c,tidelake,$(patsubst sim/main.c,tidesim,$(wildcard src/cli/main.c sim/main.c)))
-# Tests that touch no DuckDB, which the thread sanitizer cannot see into.
-THREADED  = $(addprefix --suite ,unit/base unit/types unit/store unit/tds unit/source unit/sim)
 
 .PHONY: all setup test demo bench interop interop-all soak sanitize fuzz lint coverage install dist clean
 
@@ -53,8 +51,8 @@ interop-all: setup
 soak: setup
 	$(call script,tests/soak/run,$(MINUTES))
 
-sanitize: setup build/tsan/build.ninja
-	meson test -C build/tsan --print-errorlogs $(THREADED)
+sanitize: setup
+	@tools/run-tests --threads
 fuzz: setup-fuzz build/fuzz/build.ninja
 	ninja -C build/fuzz
 	tools/fuzz $(SECONDS)
