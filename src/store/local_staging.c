@@ -20,6 +20,7 @@ typedef struct LocalStaging {
     StoreStaging base;
     int          folder_fd; /* holds the lock */
     char         table[LIMIT_PATH_BYTES];
+    char         top[LIMIT_PATH_BYTES];     /* <table>/_tidelake_staging */
     char         purpose[LIMIT_PATH_BYTES]; /* <table>/_tidelake_staging/<purpose> */
     char         folder[LIMIT_PATH_BYTES];  /* <purpose>/<run id> */
 } LocalStaging;
@@ -82,11 +83,10 @@ static bool join(char *out, size_t size, const char *directory, Str name)
  * try again. Nothing here needs to be durable. */
 static bool enter_folder(LocalStaging *staging)
 {
-    char        top[LIMIT_PATH_BYTES];
     struct stat mine, named;
 
-    (void)join(top, sizeof(top), staging->table, STR(STAGING_FOLDER));
-    if (!make_folder(top) || !make_folder(staging->purpose) || !make_folder(staging->folder))
+    if (!make_folder(staging->top) || !make_folder(staging->purpose) ||
+        !make_folder(staging->folder))
         return false;
     staging->folder_fd = open(staging->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (staging->folder_fd < 0) return false;
@@ -110,13 +110,12 @@ static bool enter_folder(LocalStaging *staging)
 static bool staging_paths(LocalStaging *staging, Str table_path, Str purpose, Str run_id, Err *err)
 {
     LocalPath table;
-    char      top[LIMIT_PATH_BYTES];
 
     if (!local_resolve((const LocalStore *)staging->base.store, table_path, &table, err))
         return false;
     memcpy(staging->table, table.text, sizeof(staging->table));
-    bool fits = join(top, sizeof(top), staging->table, STR(STAGING_FOLDER)) &&
-                join(staging->purpose, sizeof(staging->purpose), top, purpose) &&
+    bool fits = join(staging->top, sizeof(staging->top), staging->table, STR(STAGING_FOLDER)) &&
+                join(staging->purpose, sizeof(staging->purpose), staging->top, purpose) &&
                 join(staging->folder, sizeof(staging->folder), staging->purpose, run_id);
     return fits || err_set_errno(err, ERR_STORE, ENAMETOOLONG, "%.200s...", table.text);
 }
@@ -219,12 +218,11 @@ bool local_staging_sync(StoreStaging *staging, Err *err)
 void local_staging_close(StoreStaging *staging)
 {
     LocalStaging *local = (LocalStaging *)staging;
-    char          top[LIMIT_PATH_BYTES];
 
     remove_files_in(local->folder_fd);
     (void)rmdir(local->folder); /* empty ones go; others are in use */
     (void)rmdir(local->purpose);
-    if (join(top, sizeof(top), local->table, STR(STAGING_FOLDER))) (void)rmdir(top);
+    (void)rmdir(local->top);
     local_staging_abandon(staging);
 }
 

@@ -1,0 +1,351 @@
+/* Row streams on their way into a file: slices, errors, several writers at once, stopping, memory. */
+#define _GNU_SOURCE /* memfd_create */
+#include "duck_test.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static const Column mixed_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
+                                       {{"flag", 4}, {TYPE_BOOLEAN, 0, 0}, {"", 0}},
+                                       {{"text", 4}, {TYPE_STRING, 0, 0}, {"", 0}},
+                                       {{"d", 1}, {TYPE_DOUBLE, 0, 0}, {"", 0}}};
+
+/* Every column with a pattern of NULLs of its own, and strings on both sides of twelve bytes. */
+static void fill_mixed(GeneratedRows *rows, RowBuilder *builder, size_t row)
+{
+    row_builder_set_i64(builder, 0, (int64_t)row);
+    if (row % 3 != 0) row_builder_set_i64(builder, 1, row % 2 == 0);
+    if (row % 5 != 0) row_builder_set_str(builder, 2, str_printf(rows->arena, "%.*s%zu", (int)(row % 30), "------------------------------", row));
+    if (row % 7 != 0) row_builder_set_double(builder, 3, (double)row / 4);
+}
+
+#define MIXED_CHECK                                                                                                  \
+    "count(*), count(DISTINCT id), sum(id)::BIGINT, "                                                                \
+    "bool_and((flag IS NULL) = (id %% 3 = 0) AND coalesce(flag = (id %% 2 = 0), true)), "                             \
+    "bool_and((text IS NULL) = (id %% 5 = 0) AND coalesce(text = repeat('-', (id %% 30)::INT) || id, true)), "        \
+    "bool_and((d IS NULL) = (id %% 7 = 0) AND coalesce(d = id / 4, true))"
+
+static void assert_mixed(DuckWorld *world, Str path, size_t count)
+{
+    Schema schema = {mixed_columns, 4};
+    Str    from   = duck_read_parquet_sql(world->arena, &path, 1, &schema);
+    Str    want   = str_printf(world->arena, "%zu|%zu|%zu|true|true|true\n", count, count, count * (count - 1) / 2);
+    assert_query(world, str_printf(world->arena, "SELECT " MIXED_CHECK " FROM %.*s", STR_ARG(from)), want.ptr);
+}
+
+static bool write_mixed(DuckWorld *world, GeneratedRows *rows, Str path, Arena *arena, DuckFile *file, Err *err)
+{
+    DuckWriteOptions options = write_options();
+    return duck_parquet_write(world->duck, &rows->base, path, &options, arena, file, err);
+}
+
+/* Slices begin anywhere in a block, so validity bits must be moved. */
+static void blocks_of_any_size_arrive_whole(void **state)
+{
+    DuckWorld   *world   = *state;
+    const size_t sizes[] = {1, 7, 63, 64, 65, 1000, 2047, 2048, 2049, 5000, 20000};
+
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        GeneratedRows rows = generated_rows(mixed_columns, 4, sizes[i] < 60 ? 500 : 9973, sizes[i], fill_mixed);
+        DuckFile      file;
+        Str           path = str_printf(world->arena, "%s/%zu.parquet", world->dir, sizes[i]);
+        assert_ok(write_mixed(world, &rows, path, world->arena, &file, &world->err), &world->err);
+        assert_int_equal(file.row_count, rows.row_count);
+        assert_mixed(world, path, rows.row_count);
+        arena_close(rows.arena);
+    }
+}
+
+static void no_rows_make_no_file(void **state)
+{
+    DuckWorld    *world = *state;
+    GeneratedRows rows  = generated_rows(mixed_columns, 4, 0, 100, fill_mixed);
+    DuckFile      file  = {.row_count = 7};
+    Str           path  = path_in(world, "none.parquet");
+
+    assert_ok(write_mixed(world, &rows, path, world->arena, &file, &world->err), &world->err);
+    assert_int_equal(file.row_count, 0);
+    assert_false(file_exists(path));
+    arena_close(rows.arena);
+    Schema           schema  = {mixed_columns, 1};
+    DuckWriteOptions options = write_options();
+    assert_ok(duck_copy_query(world->session, STR("SELECT 1 WHERE false"), &schema, path, &options, world->arena, &file, &world->err),
+              &world->err);
+    assert_int_equal(file.row_count, 0);
+    assert_false(file_exists(path));
+}
+
+/* --- errors --- */
+
+static void an_error_of_the_stream_is_the_callers_and_leaves_no_file(void **state)
+{
+    DuckWorld   *world = *state;
+    const size_t at[]  = {1, 5000, 300000};
+
+    for (size_t i = 0; i < COUNT_OF(at); i++) {
+        GeneratedRows rows = generated_rows(mixed_columns, 4, 400000, 1000, fill_mixed);
+        DuckFile      file;
+        Str           path = path_in(world, "broken.parquet");
+        rows.fail_at       = at[i];
+        assert_false(write_mixed(world, &rows, path, world->arena, &file, &world->err));
+        assert_err(&world->err, ERR_SOURCE, "the connection broke at row");
+        assert_false(file_exists(path));
+        arena_close(rows.arena);
+    }
+    GeneratedRows rows = generated_rows(mixed_columns, 4, 10, 10, fill_mixed); /* and the writer still works */
+    DuckFile      file;
+    Str           path = path_in(world, "whole.parquet");
+    assert_ok(write_mixed(world, &rows, path, world->arena, &file, &world->err), &world->err);
+    arena_close(rows.arena);
+}
+
+static void a_file_in_a_missing_folder_is_a_store_error(void **state)
+{
+    DuckWorld    *world = *state;
+    GeneratedRows rows  = generated_rows(mixed_columns, 4, 10, 10, fill_mixed);
+    DuckFile      file;
+
+    assert_false(write_mixed(world, &rows, path_in(world, "no/where.parquet"), world->arena, &file, &world->err));
+    assert_err(&world->err, ERR_STORE, "no/where.parquet");
+    assert_int_equal(world->err.native, ENOENT);
+    arena_close(rows.arena);
+}
+
+/* A file-size limit stops the write as a full disk does. */
+static void write_with_a_small_limit(void *arg)
+{
+    DuckWorld    *world = duck_world_new(256 * MEGABYTE);
+    GeneratedRows rows  = generated_rows(mixed_columns, 4, 400000, 10000, fill_mixed);
+    struct rlimit limit = {.rlim_cur = 100000, .rlim_max = 100000};
+    DuckFile      file;
+    Str           path = str_from_c(arg);
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(1);
+    if (write_mixed(world, &rows, path, world->arena, &file, &world->err)) _exit(2);
+    if (world->err.code != ERR_STORE) _exit(3);
+    if (world->err.native != EFBIG) _exit(4);
+    if (file_exists(path)) _exit(5);
+    arena_close(rows.arena);
+    duck_world_close(world);
+}
+
+static void a_full_disk_is_a_store_error_and_leaves_no_file(void **state)
+{
+    DuckWorld *world = *state;
+    char       text[2048];
+    Str        path   = path_in(world, "full.parquet");
+    int        status = test_run_in_child(write_with_a_small_limit, (void *)(uintptr_t)path.ptr, text, sizeof(text));
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) != 0) fail_msg("step %d: %s", WEXITSTATUS(status), text);
+}
+
+static void a_memfd_can_be_written_and_is_emptied_by_an_error(void **state)
+{
+    DuckWorld    *world = *state;
+    int           fd    = memfd_create("test", MFD_CLOEXEC);
+    Str           path  = str_printf(world->arena, "/proc/self/fd/%d", fd);
+    GeneratedRows rows  = generated_rows(mixed_columns, 4, 50000, 1000, fill_mixed);
+    DuckFile      file;
+    struct stat   status;
+
+    assert_true(fd >= 0);
+    assert_ok(write_mixed(world, &rows, path, world->arena, &file, &world->err), &world->err);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(status.st_size, file.size_bytes);
+    assert_mixed(world, path, 50000);
+    rows.given   = 0;
+    rows.fail_at = 40000;
+    assert_false(write_mixed(world, &rows, path, world->arena, &file, &world->err));
+    assert_err(&world->err, ERR_SOURCE, "");
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(status.st_size, 0);
+    arena_close(rows.arena);
+    (void)close(fd);
+}
+
+/* --- several at once --- */
+
+typedef struct Writer {
+    DuckWorld *world;
+    pthread_t  thread;
+    pthread_t  pulled_on;
+    size_t     fail_at;
+    int        number;
+    bool       ok;
+    Err        err;
+} Writer;
+
+static void note_thread(GeneratedRows *rows)
+{
+    ((Writer *)rows->arg)->pulled_on = pthread_self();
+}
+
+static void *write_one(void *arg)
+{
+    Writer       *writer = arg;
+    Arena        *arena  = arena_new();
+    GeneratedRows rows   = generated_rows(mixed_columns, 4, 100000, 3000, fill_mixed);
+    DuckFile      file;
+    Str           path = str_printf(arena, "%s/w%d.parquet", writer->world->dir, writer->number);
+
+    rows.arg          = writer;
+    rows.before_block = note_thread;
+    rows.fail_at      = writer->fail_at;
+    writer->ok        = write_mixed(writer->world, &rows, path, arena, &file, &writer->err);
+    arena_close(rows.arena);
+    arena_close(arena);
+    return NULL;
+}
+
+/* Each on the thread that called; one that fails does not disturb the others. */
+static void four_writers_write_on_their_own_threads(void **state)
+{
+    DuckWorld *world = *state;
+    Writer     writers[4];
+
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++) {
+            writers[i] = (Writer){.world = world, .number = i, .fail_at = i == round ? 90000 : 0};
+            assert_int_equal(pthread_create(&writers[i].thread, NULL, write_one, &writers[i]), 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            Str path = str_printf(world->arena, "%s/w%d.parquet", world->dir, i);
+            assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
+            assert_true(pthread_equal(writers[i].pulled_on, writers[i].thread));
+            if (i == round) {
+                assert_false(writers[i].ok);
+                assert_err(&writers[i].err, ERR_SOURCE, "");
+                assert_false(file_exists(path));
+                continue;
+            }
+            assert_ok(writers[i].ok, &writers[i].err);
+            assert_mixed(world, path, 100000);
+            assert_int_equal(unlink(path.ptr), 0);
+        }
+    }
+}
+
+/* --- stopping --- */
+
+typedef struct Stopper {
+    Cancel *cancel;
+    size_t  at_block;
+    size_t  block;
+} Stopper;
+
+static void stop_at_block(GeneratedRows *rows)
+{
+    Stopper *stopper = rows->arg;
+    if (++stopper->block == stopper->at_block) cancel_request(stopper->cancel);
+}
+
+static void a_cancel_stops_a_writer_and_leaves_no_file(void **state)
+{
+    DuckWorld    *world = *state;
+    Stopper       stop  = {world->cancel, 50, 0};
+    GeneratedRows rows  = generated_rows(mixed_columns, 4, 1000000000, 1000, fill_mixed);
+    DuckFile      file;
+    Str           path = path_in(world, "stopped.parquet");
+
+    rows.arg          = &stop;
+    rows.before_block = stop_at_block;
+    assert_false(write_mixed(world, &rows, path, world->arena, &file, &world->err));
+    assert_err(&world->err, ERR_CANCELLED, "");
+    assert_true(stop.block <= 53);
+    assert_false(file_exists(path));
+    assert_false(write_mixed(world, &rows, path, world->arena, &file, &world->err));
+    assert_err(&world->err, ERR_CANCELLED, "");
+    arena_close(rows.arena);
+}
+
+/* --- memory: 1 KB rows, four writers, row groups bounded in bytes (delta.md 5.12) --- */
+
+static void fill_wide(GeneratedRows *rows, RowBuilder *builder, size_t row)
+{
+    char    *text  = arena_alloc_uninit(rows->arena, 1000);
+    uint64_t state = row * 0x9E3779B97F4A7C15U + 1;
+    for (size_t i = 0; i < 1000; i++) {
+        state   = state * 6364136223846793005U + 1442695040888963407U;
+        text[i] = (char)(' ' + (state >> 58)); /* does not compress to nothing */
+    }
+    row_builder_set_i64(builder, 0, (int64_t)row);
+    row_builder_set_str(builder, 1, (Str){text, 1000});
+}
+
+static void *write_wide(void *arg)
+{
+    static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}}, {{"s", 1}, {TYPE_STRING, 0, 0}, {"", 0}}};
+    Writer             *writer    = arg;
+    Arena              *arena     = arena_new();
+    GeneratedRows       rows      = generated_rows(columns, 2, 60000, 2048, fill_wide);
+    DuckWriteOptions    options   = write_options();
+    DuckFile            file;
+    Str                 path = str_printf(arena, "%s/wide%d.parquet", writer->world->dir, writer->number);
+
+    options.row_group_bytes = 16 * MEGABYTE;
+    writer->ok              = duck_parquet_write(writer->world->duck, &rows.base, path, &options, arena, &file, &writer->err);
+    if (writer->ok) writer->ok = file.row_count == 60000;
+    arena_close(rows.arena);
+    arena_close(arena);
+    return NULL;
+}
+
+static int64_t peak_bytes(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return (int64_t)usage.ru_maxrss * 1024;
+}
+
+static void write_wide_on_four_threads(void *arg)
+{
+    DuckWorld *world = duck_world_new(512 * MEGABYTE); /* half of it is the writers' */
+    Writer     writers[4];
+
+    (void)arg;
+    for (int i = 0; i < 4; i++) {
+        writers[i] = (Writer){.world = world, .number = i};
+        if (pthread_create(&writers[i].thread, NULL, write_wide, &writers[i]) != 0) _exit(1);
+    }
+    for (int i = 0; i < 4; i++) {
+        if (pthread_join(writers[i].thread, NULL) != 0) _exit(2);
+        if (!writers[i].ok) {
+            (void)fprintf(stderr, "%s", writers[i].err.message);
+            _exit(3);
+        }
+    }
+    (void)fprintf(stderr, "peak %lld MB", (long long)(peak_bytes() / MEGABYTE));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (peak_bytes() > 330 * MEGABYTE) _exit(4);
+#endif
+    duck_world_close(world);
+}
+
+static void four_writers_of_wide_rows_stay_within_their_memory(void **state)
+{
+    char text[2048];
+    int  status = test_run_in_child(write_wide_on_four_threads, *state, text, sizeof(text));
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) != 0) fail_msg("step %d: %s", WEXITSTATUS(status), text);
+    print_message("# %s\n", text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        duck_test(blocks_of_any_size_arrive_whole),
+        duck_test(no_rows_make_no_file),
+        duck_test(an_error_of_the_stream_is_the_callers_and_leaves_no_file),
+        duck_test(a_file_in_a_missing_folder_is_a_store_error),
+        duck_test(a_full_disk_is_a_store_error_and_leaves_no_file),
+        duck_test(a_memfd_can_be_written_and_is_emptied_by_an_error),
+        duck_test(four_writers_write_on_their_own_threads),
+        duck_test(a_cancel_stops_a_writer_and_leaves_no_file),
+        duck_test(four_writers_of_wide_rows_stay_within_their_memory),
+    };
+    return RUN_TESTS(tests);
+}
