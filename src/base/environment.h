@@ -4,7 +4,8 @@
 
 #include "base/str.h"
 
-bool environment_find(const char *name, Str *out); /* false when not set; borrowed from the environment */
-int  environment_core_count(void);                 /* cores this process may run on, at least 1 */
+bool environment_find(const char *name,
+                      Str        *out);   /* false when not set; borrowed from the environment */
+int  environment_core_count(void); /* cores this process may run on, at least 1 */
 
 #endif

@@ -1,36 +1,34 @@
 /* err.c - errors as values: a code, the first cause, and what the callers were doing. */
 #include "base/err.h"
 
+#include "base/str.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A cut in the middle of a UTF-8 sequence would make the whole line invalid text. */
-static void drop_partial_sequence(char *text)
+/* A text that was cut inside a character, or that quotes what another program said, must not make a
+ * log line or a JSON document invalid. */
+static void replace_malformed_bytes(char *text)
 {
-    size_t len  = strlen(text);
-    size_t back = 0;
+    Str    whole = str_from_c(text);
+    size_t at    = 0;
 
-    while (back < len && back < 3 && ((unsigned char)text[len - 1 - back] & 0xC0) == 0x80)
-        back++;
-    if (back >= len) return;
-
-    unsigned char lead = (unsigned char)text[len - 1 - back];
-    size_t        need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
-    if (back < need) text[len - 1 - back] = '\0';
+    while (at < whole.len) {
+        size_t from = at;
+        if (utf8_next(whole, &at) == 0xFFFD && at == from + 1) text[from] = '?';
+    }
 }
 
-/* Bounded copy of `from`; `to` is always terminated. */
+/* Bounded copy of `from`; `to` is always terminated and valid. */
 static void copy_text(char *to, size_t size, const char *from)
 {
-    size_t len = strlen(from);
-    bool   cut = len >= size;
+    size_t len = MIN(strlen(from), size - 1);
 
-    if (cut) len = size - 1;
     memcpy(to, from, len);
     to[len] = '\0';
-    if (cut) drop_partial_sequence(to);
+    replace_malformed_bytes(to);
 }
 
 /* Through a second buffer, because the arguments may be the texts of `err` itself. */
@@ -41,7 +39,6 @@ static void set_message(Err *err, ErrCode code, const char *fmt, va_list args)
     int  len = vsnprintf(message, sizeof message, fmt, args);
 
     if (len < 0) message[0] = '\0';
-    if (len >= (int)sizeof message) drop_partial_sequence(message);
     *err = (Err){.code = code};
     copy_text(err->message, sizeof err->message, message);
 }
@@ -86,7 +83,6 @@ bool err_context(Err *err, const char *fmt, ...)
     int len = vsnprintf(outer, sizeof outer, fmt, args);
     va_end(args);
     if (len < 0) return false;
-    if (len >= (int)sizeof outer) drop_partial_sequence(outer);
 
     (void)snprintf(joined, sizeof joined, "%s%s%s", outer, err->context[0] ? ": " : "",
                    err->context);
@@ -165,7 +161,7 @@ void err_format(const Err *err, char *buf, size_t size)
     else if (err->native != 0)
         (void)snprintf(details, sizeof details, " (error %d)", (int)err->native);
 
-    int len = snprintf(buf, size, "%s%s%s%s", err->context, err->context[0] ? ": " : "", message,
-                       details);
-    if (len >= 0 && (size_t)len >= size) drop_partial_sequence(buf);
+    (void)snprintf(buf, size, "%s%s%s%s", err->context, err->context[0] ? ": " : "", message,
+                   details);
+    replace_malformed_bytes(buf);
 }

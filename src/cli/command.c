@@ -1,0 +1,319 @@
+/* command.c - the tables of commands and options, and the parser of a command line. */
+#include "cli/command.h"
+
+#include "cli/nearest.h"
+
+#include <stdio.h>
+
+static const FlagSpec flag_specs[FLAG_COUNT] = {
+    {FLAG_HELP, "--help", NULL, "show this help (also -h)"},
+    {FLAG_CONFIG, "--config", "FILE",
+     "configuration file (also -c; default tidelake.yaml when it exists)"},
+    {FLAG_JSON, "--json", NULL, "print the result as one JSON object, on the last line of stdout"},
+    {FLAG_LOG_LEVEL, "--log-level", "LEVEL", "error, warn, info, debug or trace (default info)"},
+    {FLAG_LOG_FORMAT, "--log-format", "FORMAT", "text or json (default text)"},
+    {FLAG_NO_PROGRESS, "--no-progress", NULL, "no progress line"},
+    {FLAG_MAX_BATCHES, "--max-batches", "N", "stop after N batches (default: no limit)"},
+    {FLAG_VERSION, "--version", "N", "look at version N of the table"},
+    {FLAG_AS_OF, "--as-of", "TIME", "look at the table as of a time, UTC: 2026-09-28T13:55:00"},
+};
+
+static const FlagId common_flags[] = {FLAG_HELP,      FLAG_CONFIG,     FLAG_JSON,
+                                      FLAG_LOG_LEVEL, FLAG_LOG_FORMAT, FLAG_NO_PROGRESS};
+
+static const SettingId stream_settings[] = {SET_CONNECTION,
+                                            SET_TIME_ZONE,
+                                            SET_CONNECT_TIMEOUT,
+                                            SET_LOCK_TIMEOUT_MS,
+                                            SET_NUM_PARTITIONS,
+                                            SET_FETCH_ROWS,
+                                            SET_ROOT,
+                                            SET_FACTS,
+                                            SET_CONTROL,
+                                            SET_COMPRESSION,
+                                            SET_MEMORY_LIMIT,
+                                            SET_CAPTURE_INSTANCE,
+                                            SET_BRONZE,
+                                            SET_APP_ID,
+                                            SET_CHECKPOINT,
+                                            SET_TRIGGER,
+                                            SET_INTERVAL,
+                                            SET_POLL_INTERVAL,
+                                            SET_MAX_COMMITS_PER_BATCH,
+                                            SET_BOOTSTRAP,
+                                            SET_SNAPSHOT,
+                                            SET_ON_DATA_LOSS,
+                                            SET_SNAPSHOT_ON_SWITCH,
+                                            SET_FAIL_ON_DATA_LOSS,
+                                            SET_SCHEMA_CHANGE_POLICY,
+                                            SET_STARTING_LSN,
+                                            SET_ISOLATION,
+                                            SET_GRANULARITY,
+                                            SET_INCLUDE_COMMAND_ID,
+                                            SET_SNAPSHOT_KEYS};
+static const FlagId    stream_flags[]    = {FLAG_MAX_BATCHES};
+static const SettingId apply_settings[]  = {
+     SET_CONNECTION,   SET_CONNECT_TIMEOUT,  SET_ROOT,   SET_FACTS,  SET_CONTROL, SET_COMPRESSION,
+     SET_MEMORY_LIMIT, SET_CAPTURE_INSTANCE, SET_BRONZE, SET_SILVER, SET_KEYS,    SET_GRANULARITY};
+static const SettingId table_settings[] = {SET_MEMORY_LIMIT};
+static const FlagId    table_flags[]    = {FLAG_VERSION, FLAG_AS_OF};
+
+static const Command commands[] = {
+    {"stream", "[CAPTURE_INSTANCE...]", "append changes to bronze",
+     "Without names every stream of the configuration file runs, side by side. Killed at any "
+     "moment it resumes where it was.\n\n"
+     "Examples:\n"
+     "  tidelake stream dbo_orders --trigger available-now\n"
+     "  tidelake stream --connection "
+     "\"Driver=FreeTDS;Server=db,1433;Database=shop;UID=cdc;PWD=...\" --capture-instance "
+     "dbo_orders \\\n"
+     "    --bronze lake/bronze/orders --app-id orders-v1 --checkpoint ckpt/orders --facts "
+     "lake/ops/facts --bootstrap\n",
+     stream_settings, COUNT_OF(stream_settings), stream_flags, COUNT_OF(stream_flags), cmd_stream},
+    {"apply", "[CAPTURE_INSTANCE...]", "bring silver up to bronze",
+     "Examples:\n"
+     "  tidelake apply\n"
+     "  tidelake apply dbo_orders --keys order_id --json\n",
+     apply_settings, COUNT_OF(apply_settings), NULL, 0, cmd_apply},
+    {"table", "schema|history|files|cat PATH, table sql PATH QUERY", "look into a Delta table",
+     "Examples:\n"
+     "  tidelake table history lake/bronze/orders\n"
+     "  tidelake table sql lake/silver/orders \"SELECT status, count(*) FROM t GROUP BY ALL\"\n",
+     table_settings, COUNT_OF(table_settings), table_flags, COUNT_OF(table_flags), cmd_table},
+};
+
+const Command *command_list(size_t *count_out)
+{
+    *count_out = COUNT_OF(commands);
+    return commands;
+}
+
+const Command *command_find(Str name)
+{
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        if (str_equal_c(name, commands[i].name)) return &commands[i];
+    return NULL;
+}
+
+const FlagSpec *flag_spec(FlagId id)
+{
+    return &flag_specs[id];
+}
+
+bool invocation_has(const Invocation *invocation, FlagId flag)
+{
+    return invocation->flags[flag].ptr != NULL;
+}
+
+/* --- parsing --- */
+
+typedef struct Words {
+    char **argv;
+    int    argc;
+    int    at;
+} Words;
+
+static bool takes_flag(const Command *command, FlagId id)
+{
+    for (size_t i = 0; i < COUNT_OF(common_flags); i++)
+        if (common_flags[i] == id) return true;
+    for (size_t i = 0; i < command->flag_count; i++)
+        if (command->flags[i] == id) return true;
+    return false;
+}
+
+static int find_flag(const Command *command, Str name)
+{
+    if (str_equal_c(name, "-h")) return FLAG_HELP;
+    if (str_equal_c(name, "-c")) return FLAG_CONFIG;
+    for (int i = 0; i < FLAG_COUNT; i++)
+        if (str_equal_c(name, flag_specs[i].name) && takes_flag(command, (FlagId)i)) return i;
+    return -1;
+}
+
+static int find_setting(const Command *command, Str name)
+{
+    int id = str_starts_with(name, STR("--")) ? setting_find(str_slice(name, 2, name.len), true)
+                                              : -1;
+
+    for (size_t i = 0; id >= 0 && i < command->setting_count; i++)
+        if (command->settings[i] == (SettingId)id) return id;
+    return -1;
+}
+
+static bool unknown_option(const Command *command, Str name, Err *err)
+{
+    Nearest nearest = nearest_to(name);
+    char    option[80];
+
+    for (size_t i = 0; i < command->setting_count; i++) {
+        (void)snprintf(option, sizeof option, "--%s", setting_spec(command->settings[i])->key);
+        nearest_offer(&nearest, str_from_c(option));
+        if (nearest.best.ptr == option)
+            nearest.best = str_from_c(
+                setting_spec(command->settings[i])->key); /* `option` does not last */
+    }
+    for (int i = 0; i < FLAG_COUNT; i++)
+        if (takes_flag(command, (FlagId)i)) nearest_offer(&nearest, str_from_c(flag_specs[i].name));
+    if (!nearest.best.len)
+        return err_set(err, ERR_USAGE, "unknown option %.*s; `tidelake %s --help` lists them",
+                       STR_ARG(name), command->name);
+    (void)snprintf(option, sizeof option, "%s%.*s",
+                   str_starts_with(nearest.best, STR("--")) ? "" : "--", STR_ARG(nearest.best));
+    for (char *c = option + 2; *c; c++)
+        if (*c == '_') *c = '-';
+    return err_set(err, ERR_USAGE, "unknown option %.*s; did you mean %s?", STR_ARG(name), option);
+}
+
+/* The value behind `=`, or the next word. */
+static bool take_value(Words *words, Str name, Str inline_value, Str *out, Err *err)
+{
+    if (inline_value.ptr) {
+        *out = inline_value;
+        return true;
+    }
+    if (words->at + 1 >= words->argc)
+        return err_set(err, ERR_USAGE, "option %.*s needs a value", STR_ARG(name));
+    *out = str_from_c(words->argv[++words->at]);
+    return true;
+}
+
+static void split_list(Arena *arena, SettingValue *value)
+{
+    LIST(Str) items = {0};
+    Str rest        = value->text, item;
+
+    while (str_split_next(&rest, ',', &item))
+        if (str_trim(item).len) *LIST_PUSH(arena, &items) = str_trim(item);
+    value->items      = items.items;
+    value->item_count = items.count;
+}
+
+/* A switch such as --bootstrap stands for true; --bootstrap=false takes it back. */
+static bool set_setting(Invocation *invocation, SettingId id, Words *words, Str name,
+                        Str inline_value, Err *err)
+{
+    SettingValue *value = &invocation->options.values[id];
+
+    *value = (SettingValue){.is_set = true, .origin = name, .text = STR("true")};
+    if (setting_spec(id)->type == SETTING_BOOL) {
+        if (inline_value.ptr) value->text = inline_value;
+    } else if (!take_value(words, name, inline_value, &value->text, err)) {
+        return false;
+    }
+    if (setting_spec(id)->type == SETTING_LIST) split_list(invocation->arena, value);
+    if (value->text.len ==
+        0) { /* an empty option counts as absent: a blank LSN must not mean "from the beginning" */
+        *value = (SettingValue){.is_set = false};
+        return true;
+    }
+    return setting_check(id, value, err);
+}
+
+static bool parse_option(Invocation *invocation, Words *words, Str word, Err *err)
+{
+    ptrdiff_t equals       = str_starts_with(word, STR("--")) ? str_find_char(word, '=', 0) : -1;
+    Str       name         = equals < 0 ? word : str_slice(word, 0, (size_t)equals);
+    Str       inline_value = equals < 0 ? (Str){0} : str_slice(word, (size_t)equals + 1, word.len);
+    int       flag         = find_flag(invocation->command, name);
+    int       setting      = flag < 0 ? find_setting(invocation->command, name) : -1;
+
+    if (setting >= 0)
+        return set_setting(invocation, (SettingId)setting, words, name, inline_value, err);
+    if (flag < 0) return unknown_option(invocation->command, name, err);
+    if (flag_specs[flag].value)
+        return take_value(words, name, inline_value, &invocation->flags[flag], err);
+    if (inline_value.ptr)
+        return err_set(err, ERR_USAGE, "option %.*s takes no value", STR_ARG(name));
+    invocation->flags[flag] = STR("true");
+    return true;
+}
+
+static bool read_common(Invocation *invocation, Err *err)
+{
+    Str level = invocation->flags[FLAG_LOG_LEVEL], format = invocation->flags[FLAG_LOG_FORMAT];
+
+    invocation->json      = invocation_has(invocation, FLAG_JSON);
+    invocation->log_level = LOG_INFO;
+    if (level.ptr && !log_level_parse(level, &invocation->log_level))
+        return err_set(err, ERR_USAGE,
+                       "--log-level is \"%.*s\"; allowed: error, warn, info, debug, trace",
+                       STR_ARG(level));
+    if (format.ptr && !str_equal_c(format, "json") && !str_equal_c(format, "text"))
+        return err_set(err, ERR_USAGE, "--log-format is \"%.*s\"; allowed: text, json",
+                       STR_ARG(format));
+    invocation->log_format = format.ptr && str_equal_c(format, "json") ? LOG_FORMAT_JSON
+                                                                       : LOG_FORMAT_TEXT;
+    return true;
+}
+
+bool command_parse(int argc, char **argv, Invocation *invocation, Err *err)
+{
+    Words words          = {.argv = argv, .argc = argc};
+    bool  only_arguments = false;
+
+    for (; words.at < argc; words.at++) {
+        Str word = str_from_c(argv[words.at]);
+        if (!only_arguments && str_equal_c(word, "--")) {
+            only_arguments = true;
+        } else if (!only_arguments && word.len > 1 && word.ptr[0] == '-') {
+            if (!parse_option(invocation, &words, word, err)) return false;
+        } else {
+            *LIST_PUSH(invocation->arena, &invocation->arguments) = word;
+        }
+    }
+    return read_common(invocation, err);
+}
+
+/* --- help --- */
+
+static void print_setting(SettingId id)
+{
+    const SettingSpec *spec = setting_spec(id);
+    char               option[80];
+
+    (void)snprintf(option, sizeof option, "--%s%s", spec->key,
+                   spec->type == SETTING_BOOL ? "" : " VALUE");
+    for (char *c = option + 2; *c && *c != ' '; c++)
+        if (*c == '_') *c = '-';
+    printf("  %-32s %s", option, spec->help);
+    if (spec->type == SETTING_CHOICE) printf(" (%s)", spec->values);
+    if (spec->default_text && spec->default_text[0]) printf("; default %s", spec->default_text);
+    printf("\n");
+}
+
+static void print_flag(FlagId id)
+{
+    char option[80];
+
+    (void)snprintf(option, sizeof option, "%s%s%s", flag_specs[id].name,
+                   flag_specs[id].value ? " " : "",
+                   flag_specs[id].value ? flag_specs[id].value : "");
+    printf("  %-32s %s\n", option, flag_specs[id].help);
+}
+
+void command_print_help(const Command *command)
+{
+    printf("tidelake %s %s\n\n%c%s.\n\nOptions (they override the configuration file):\n",
+           command->name, command->synopsis, command->help[0] - 'a' + 'A', command->help + 1);
+    for (size_t i = 0; i < command->setting_count; i++)
+        print_setting(command->settings[i]);
+    for (size_t i = 0; i < command->flag_count; i++)
+        print_flag(command->flags[i]);
+    for (size_t i = 0; i < COUNT_OF(common_flags); i++)
+        print_flag(common_flags[i]);
+    printf("\n%s", command->more);
+}
+
+void command_print_overview(void)
+{
+    printf("tidelake replicates SQL Server tables into Delta Lake.\n\ntidelake COMMAND [options] "
+           "[ARGUMENTS]\n\n");
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].help);
+    printf("\n  --version  print the versions of tidelake and its libraries\n  --help     show "
+           "this help; `tidelake COMMAND --help` shows a command's\n\n"
+           "Exit status: 0 done, 1 failed, 2 wrong usage or configuration, 3 data loss, 4 schema "
+           "changed, 5 permission missing,\n"
+           "6 not there yet, 7 difference found, 130 or 143 stopped by a signal.\n");
+}

@@ -1,0 +1,25 @@
+/* stream_settings.h - from settings to the engine's options, with the refusals that need no look at the source (algorithms.md 12.4). */
+#ifndef TIDELAKE_CLI_STREAM_SETTINGS_H
+#define TIDELAKE_CLI_STREAM_SETTINGS_H
+
+#include "cli/command.h"
+#include "engine/apply.h"
+#include "engine/stream.h"
+
+/* One stream that a command was asked for. */
+typedef struct ChosenStream {
+    Str      name; /* the capture instance */
+    Settings settings;
+} ChosenStream;
+
+/* The streams that the arguments name, or all of the file, or the one that the options describe. */
+bool choose_streams(Invocation *invocation, ChosenStream **out, size_t *count_out,
+                    Err *err) MUST_CHECK;
+
+bool stream_options_from_settings(const Settings *settings, Arena *arena, StreamOptions *out,
+                                  Err *err) MUST_CHECK;
+bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOptions *out,
+                                 Err *err) MUST_CHECK;
+SourceOptions source_options_from_settings(const Settings *settings);
+
+#endif

@@ -1,0 +1,31 @@
+/* wire.h - picks the real implementations: the only place that names them. */
+#ifndef TIDELAKE_CLI_WIRE_H
+#define TIDELAKE_CLI_WIRE_H
+
+#include "base/signal_watch.h"
+#include "cli/command.h"
+#include "engine/env.h"
+
+typedef struct Progressing Progressing;
+
+typedef struct Wire { /* owns what `env` points to */
+    Env          env;
+    DeltaContext delta;
+    SignalWatch *signals;
+    Progressing *progress;
+    Str    scratch; /* a folder of our own under the system's temporary one, removed at the end */
+    Arena *arena;
+    Store *scratch_store;
+} Wire;
+
+/* `settings` may be those of any stream: store, memory and compression are shared. `with_source`: opens unixODBC too. */
+bool wire_open(Invocation *invocation, const Settings *settings, bool with_source, Wire *out,
+               Err *err) MUST_CHECK;
+void wire_close(Wire *wire);
+/* 130 or 143 when a signal stopped the run. */
+int wire_exit_status(const Wire *wire, const Err *err);
+
+/* Relative paths of the lake start in `lake.root`. */
+Str wire_lake_path(Arena *arena, const Settings *settings, Str path);
+
+#endif
