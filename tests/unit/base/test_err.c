@@ -61,6 +61,17 @@ static void long_texts_are_cut_between_characters(void **state)
     assert_true(strlen(small) < sizeof small);
 }
 
+static void what_others_said_is_made_valid_text(void **state)
+{
+    Err err = ERR_INIT;
+
+    (void)state;
+    (void)err_set(&err, ERR_QUERY, "said %s", "\xFF\xC3\xA4\xE2\x82 \xEF\xBF\xBD");
+    assert_string_equal(err.message, "said ?\xC3\xA4?? \xEF\xBF\xBD");
+    (void)err_context(&err, "table %s", "\x80");
+    assert_string_equal(err.context, "table ?");
+}
+
 static void errno_is_kept_as_number_and_text(void **state)
 {
     Err  err = ERR_INIT;
@@ -138,6 +149,7 @@ int main(void)
         cmocka_unit_test(context_is_put_in_front_outermost_first),
         cmocka_unit_test(a_message_may_be_made_of_the_error_itself),
         cmocka_unit_test(long_texts_are_cut_between_characters),
+        cmocka_unit_test(what_others_said_is_made_valid_text),
         cmocka_unit_test(errno_is_kept_as_number_and_text),
         cmocka_unit_test(format_shows_sqlstate_and_native_number),
         cmocka_unit_test(a_code_without_message_is_shown_by_its_meaning),
