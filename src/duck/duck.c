@@ -228,19 +228,20 @@ bool duck_prepare_sql(Connection *connection, Str sql, duckdb_prepared_statement
     return ok;
 }
 
-/* A statement forgets earlier interrupts when it becomes pending, and only then; so the wish to stop is looked at after that, and
- * no interrupt can fall between (delta.md 5.13). */
+/* A statement forgets earlier interrupts when it becomes pending, and only then. So the wish to stop is looked at again after that, and no
+ * interrupt falls between (delta.md 5.13). What is pending must be executed: dropped, it would keep its database from closing. */
 bool duck_run_prepared(Connection *connection, duckdb_prepared_statement statement,
                        bool is_streaming, duckdb_result *out, Err *err)
 {
     duckdb_pending_result pending = NULL;
     const Cancel         *cancel  = connection->duck->options.cancel;
 
-    *out               = (duckdb_result){0};
+    *out = (duckdb_result){0};
+    if (cancel && !cancel_check(cancel, err)) return false;
     duckdb_state state = is_streaming ? duckdb_pending_prepared_streaming(statement, &pending)
                                       : duckdb_pending_prepared(statement, &pending);
     bool         ok    = state == DuckDBSuccess || duck_set_err(err, duckdb_pending_error(pending));
-    if (ok && cancel) ok = cancel_check(cancel, err);
+    if (ok && cancel && cancel_is_requested(cancel)) duckdb_interrupt(connection->raw);
     if (ok && duckdb_execute_pending(pending, out) != DuckDBSuccess)
         ok = duck_set_err(err, duckdb_result_error(out));
     duckdb_destroy_pending(&pending);

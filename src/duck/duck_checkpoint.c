@@ -269,6 +269,7 @@ typedef struct ActionStream {
     DuckSession  *session;
     duckdb_result result;
     Shape         row; /* a struct whose members are the columns */
+    bool          is_done;
     Arena        *block_arena;
     ColumnVector  column;
 } ActionStream;
@@ -309,10 +310,11 @@ static bool action_next(RowStream *base, RowBlock *out, Err *err)
     duckdb_data_chunk chunk  = NULL;
 
     *out = (RowBlock){0};
-    while (out->row_count == 0) {
+    while (out->row_count == 0 && !stream->is_done) {
         arena_reset(stream->block_arena);
         if (!duck_fetch(&stream->result, &chunk, err)) return false;
-        if (!chunk) return true;
+        stream->is_done = !chunk;
+        if (stream->is_done) return true;
         bool ok = write_rows(stream, chunk, out, err);
         duckdb_destroy_data_chunk(&chunk);
         if (!ok) return false;

@@ -70,6 +70,7 @@ typedef struct QueryStream {
     DuckSession      *session;
     duckdb_result     result;
     duckdb_data_chunk chunk; /* what the last block points into */
+    bool              is_done;
     Arena            *block_arena;
 } QueryStream;
 
@@ -81,8 +82,10 @@ static bool query_next(RowStream *stream, RowBlock *out, Err *err)
     *out = (RowBlock){0};
     duckdb_destroy_data_chunk(&query->chunk);
     arena_reset(query->block_arena);
+    if (query->is_done) return true; /* libduckdb must not be asked again */
     if (!duck_fetch(&query->result, &query->chunk, err)) return false;
-    if (!query->chunk) return true;
+    query->is_done = !query->chunk;
+    if (query->is_done) return true;
     size_t        row_count = (size_t)duckdb_data_chunk_get_size(query->chunk);
     ColumnVector *columns   = ARENA_ARRAY(query->block_arena, ColumnVector, schema->column_count);
     for (size_t i = 0; i < schema->column_count; i++)

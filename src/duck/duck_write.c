@@ -138,8 +138,7 @@ static bool copy_rows(RowSource *source, Str local_path, const DuckWriteOptions 
     if (!duck_connect(source->duck, INSTANCE_WRITER, &connection, err)) return false;
     if (!register_rows_function(&connection, err)) goto done;
     add_source(source);
-    buf_printf(&sql, "COPY (SELECT * FROM " ROWS_FUNCTION "(%lld)) TO ",
-               (long long)source->id);
+    buf_printf(&sql, "COPY (SELECT * FROM " ROWS_FUNCTION "(%lld)) TO ", (long long)source->id);
     duck_append_literal(&sql, local_path);
     buf_append_char(&sql, ' ');
     duck_append_copy_options(&sql, options);

@@ -25,10 +25,10 @@ static const Column every_type[] = {
 };
 /* clang-format on */
 #define TYPE_COUNT COUNT_OF(every_type)
-#define FIRST_DAY (-719162)                       /* 0001-01-01 */
-#define LAST_DAY 2932896                          /* 9999-12-31 */
-#define FIRST_US (-62135596800000000)             /* 0001-01-01 00:00:00 */
-#define LAST_US 253402300799999999                /* 9999-12-31 23:59:59.999999 */
+#define FIRST_DAY  (-719162)            /* 0001-01-01 */
+#define LAST_DAY   2932896              /* 9999-12-31 */
+#define FIRST_US   (-62135596800000000) /* 0001-01-01 00:00:00 */
+#define LAST_US    253402300799999999   /* 9999-12-31 23:59:59.999999 */
 
 static Schema every_type_schema(void)
 {
@@ -42,8 +42,8 @@ static Int128 decimal(const char *digits, uint8_t precision)
     return value;
 }
 
-static void set_decimals(RowBuilder *builder, const char *d4, const char *d9, const char *d18, const char *d19,
-                         const char *d38)
+static void set_decimals(RowBuilder *builder, const char *d4, const char *d9, const char *d18,
+                         const char *d19, const char *d38)
 {
     row_builder_set_decimal(builder, 6, decimal(d4, 4));
     row_builder_set_decimal(builder, 7, decimal(d9, 9));
@@ -115,24 +115,30 @@ static RowBlock extreme_rows(Arena *arena, const Schema *schema)
     return row_builder_block(builder);
 }
 
-static void assert_same_value(Arena *arena, const ColumnVector *want, const ColumnVector *got, size_t row)
+static void assert_same_value(Arena *arena, const ColumnVector *want, const ColumnVector *got,
+                              size_t row)
 {
     assert_true(column_type_equal(want->type, got->type));
     assert_int_equal(column_is_null(want, row), column_is_null(got, row));
     if (column_is_null(want, row)) return;
-    if (column_type_is_text(want->type)) assert_true(str_equal(column_str(want, row), column_str(got, row)));
-    else assert_memory_equal((const char *)want->data + row * column_type_width(want->type),
-                             (const char *)got->data + row * column_type_width(got->type), column_type_width(want->type));
+    if (column_type_is_text(want->type))
+        assert_true(str_equal(column_str(want, row), column_str(got, row)));
+    else
+        assert_memory_equal((const char *)want->data + row * column_type_width(want->type),
+                            (const char *)got->data + row * column_type_width(got->type),
+                            column_type_width(want->type));
     assert_true(str_equal(column_format(arena, want, row), column_format(arena, got, row)));
 }
 
-static Str write_extremes(DuckWorld *world, const DuckWriteOptions *options, RowBlock *block_out, DuckFile *file)
+static Str write_extremes(DuckWorld *world, const DuckWriteOptions *options, RowBlock *block_out,
+                          DuckFile *file)
 {
     Schema schema   = every_type_schema();
     Str    path     = path_in(world, "extremes.parquet");
     *block_out      = extreme_rows(world->arena, &schema);
     RowStream *rows = row_stream_of_block(world->arena, &schema, block_out);
-    assert_ok(duck_parquet_write(world->duck, rows, path, options, world->arena, file, &world->err), &world->err);
+    assert_ok(duck_parquet_write(world->duck, rows, path, options, world->arena, file, &world->err),
+              &world->err);
     row_stream_close(rows);
     return path;
 }
@@ -152,13 +158,15 @@ static void every_value_comes_back_as_it_went_in(void **state)
         options.compression = compressions[k];
         Str path            = write_extremes(world, &options, &want, &file);
         Str from            = duck_read_parquet_sql(world->arena, &path, 1, &schema);
-        Str sql             = str_printf(world->arena, "SELECT * FROM %.*s ORDER BY file_row_number", STR_ARG(from));
+        Str sql = str_printf(world->arena, "SELECT * FROM %.*s ORDER BY file_row_number",
+                             STR_ARG(from));
         assert_ok(duck_query(world->session, sql, world->arena, &rows, &world->err), &world->err);
         assert_ok(row_stream_next(rows, &got, &world->err), &world->err);
         assert_int_equal(got.row_count, want.row_count);
         assert_true(schema_equal(&rows->schema, &schema));
         for (size_t row = 0; row < want.row_count; row++)
-            for (size_t i = 0; i < TYPE_COUNT; i++) assert_same_value(world->arena, &want.columns[i], &got.columns[i], row);
+            for (size_t i = 0; i < TYPE_COUNT; i++)
+                assert_same_value(world->arena, &want.columns[i], &got.columns[i], row);
         assert_ok(row_stream_next(rows, &rest, &world->err), &world->err);
         assert_int_equal(rest.row_count, 0);
         row_stream_close(rows);
@@ -175,29 +183,35 @@ static void every_type_is_written_as_spark_reads_it(void **state)
     RowBlock         block;
     Str              path = write_extremes(world, &options, &block, &file);
 
-    assert_query(world,
-                 str_printf(world->arena,
-                            "SELECT name, type, type_length, repetition_type, converted_type, scale, precision, "
-                            "logical_type, field_id FROM parquet_schema('%.*s') OFFSET 1",
-                            STR_ARG(path)),
-                 "c_bool|BOOLEAN|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n"
-                 "c_short|INT32|NULL|OPTIONAL|INT_16|NULL|NULL|NULL|NULL\n"
-                 "c_int|INT32|NULL|OPTIONAL|INT_32|NULL|NULL|NULL|NULL\n"
-                 "c_long|INT64|NULL|OPTIONAL|INT_64|NULL|NULL|NULL|NULL\n"
-                 "c_float|FLOAT|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n"
-                 "c_double|DOUBLE|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n"
-                 "c_d4|INT32|NULL|OPTIONAL|DECIMAL|2|4|DecimalType(scale=2, precision=4)|NULL\n"
-                 "c_d9|INT32|NULL|OPTIONAL|DECIMAL|0|9|DecimalType(scale=0, precision=9)|NULL\n"
-                 "c_d18|INT64|NULL|OPTIONAL|DECIMAL|4|18|DecimalType(scale=4, precision=18)|NULL\n"
-                 "c_d19|FIXED_LEN_BYTE_ARRAY|16|OPTIONAL|DECIMAL|4|19|DecimalType(scale=4, precision=19)|NULL\n"
-                 "c_d38|FIXED_LEN_BYTE_ARRAY|16|OPTIONAL|DECIMAL|10|38|DecimalType(scale=10, precision=38)|NULL\n"
-                 "c_date|INT32|NULL|OPTIONAL|DATE|NULL|NULL|NULL|NULL\n"
-                 "c_ts|INT64|NULL|OPTIONAL|TIMESTAMP_MICROS|NULL|NULL|TimestampType(isAdjustedToUTC=1, unit=TimeUnit(MILLIS="
-                 "<null>, MICROS=MicroSeconds(), NANOS=<null>))|NULL\n"
-                 "c_ntz|INT64|NULL|OPTIONAL|TIMESTAMP_MICROS|NULL|NULL|TimestampType(isAdjustedToUTC=0, unit=TimeUnit(MILLIS="
-                 "<null>, MICROS=MicroSeconds(), NANOS=<null>))|NULL\n"
-                 "c_str|BYTE_ARRAY|NULL|OPTIONAL|UTF8|NULL|NULL|NULL|NULL\n"
-                 "c_bin|BYTE_ARRAY|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n");
+    assert_query(
+        world,
+        str_printf(
+            world->arena,
+            "SELECT name, type, type_length, repetition_type, converted_type, scale, precision, "
+            "logical_type, field_id FROM parquet_schema('%.*s') OFFSET 1",
+            STR_ARG(path)),
+        "c_bool|BOOLEAN|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n"
+        "c_short|INT32|NULL|OPTIONAL|INT_16|NULL|NULL|NULL|NULL\n"
+        "c_int|INT32|NULL|OPTIONAL|INT_32|NULL|NULL|NULL|NULL\n"
+        "c_long|INT64|NULL|OPTIONAL|INT_64|NULL|NULL|NULL|NULL\n"
+        "c_float|FLOAT|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n"
+        "c_double|DOUBLE|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n"
+        "c_d4|INT32|NULL|OPTIONAL|DECIMAL|2|4|DecimalType(scale=2, precision=4)|NULL\n"
+        "c_d9|INT32|NULL|OPTIONAL|DECIMAL|0|9|DecimalType(scale=0, precision=9)|NULL\n"
+        "c_d18|INT64|NULL|OPTIONAL|DECIMAL|4|18|DecimalType(scale=4, precision=18)|NULL\n"
+        "c_d19|FIXED_LEN_BYTE_ARRAY|16|OPTIONAL|DECIMAL|4|19|DecimalType(scale=4, "
+        "precision=19)|NULL\n"
+        "c_d38|FIXED_LEN_BYTE_ARRAY|16|OPTIONAL|DECIMAL|10|38|DecimalType(scale=10, "
+        "precision=38)|NULL\n"
+        "c_date|INT32|NULL|OPTIONAL|DATE|NULL|NULL|NULL|NULL\n"
+        "c_ts|INT64|NULL|OPTIONAL|TIMESTAMP_MICROS|NULL|NULL|TimestampType(isAdjustedToUTC=1, "
+        "unit=TimeUnit(MILLIS="
+        "<null>, MICROS=MicroSeconds(), NANOS=<null>))|NULL\n"
+        "c_ntz|INT64|NULL|OPTIONAL|TIMESTAMP_MICROS|NULL|NULL|TimestampType(isAdjustedToUTC=0, "
+        "unit=TimeUnit(MILLIS="
+        "<null>, MICROS=MicroSeconds(), NANOS=<null>))|NULL\n"
+        "c_str|BYTE_ARRAY|NULL|OPTIONAL|UTF8|NULL|NULL|NULL|NULL\n"
+        "c_bin|BYTE_ARRAY|NULL|OPTIONAL|NULL|NULL|NULL|NULL|NULL\n");
 }
 
 /* delta.md 3.3: 1, 3, 10, 11 */
@@ -212,14 +226,17 @@ static void pages_are_v1_without_bloom_filters_and_spark_finds_its_key(void **st
     Str path                 = write_extremes(world, &options, &block, &file);
     assert_query(world,
                  str_printf(world->arena,
-                            "SELECT DISTINCT compression, bloom_filter_offset IS NULL, contains(encodings, 'DELTA') OR "
+                            "SELECT DISTINCT compression, bloom_filter_offset IS NULL, "
+                            "contains(encodings, 'DELTA') OR "
                             "contains(encodings, 'BYTE_STREAM') FROM parquet_metadata('%.*s')",
                             STR_ARG(path)),
                  "ZSTD|true|false\n");
-    assert_query(world,
-                 str_printf(world->arena, "SELECT decode(key), decode(value) FROM parquet_kv_metadata('%.*s') ORDER BY 1",
-                            STR_ARG(path)),
-                 "org.apache.spark.version|3.5.0\ntidelake.version|it's 1.0\n");
+    assert_query(
+        world,
+        str_printf(world->arena,
+                   "SELECT decode(key), decode(value) FROM parquet_kv_metadata('%.*s') ORDER BY 1",
+                   STR_ARG(path)),
+        "org.apache.spark.version|3.5.0\ntidelake.version|it's 1.0\n");
     struct stat status;
     assert_int_equal(stat(str_c(world->arena, path), &status), 0);
     assert_int_equal(status.st_size, file.size_bytes);
@@ -228,7 +245,7 @@ static void pages_are_v1_without_bloom_filters_and_spark_finds_its_key(void **st
 
 static void a_column_name_may_hold_anything(void **state)
 {
-    DuckWorld   *world = *state;
+    DuckWorld   *world     = *state;
     const Column columns[] = {
         {STR("it's \"q\""), COLUMN_TYPE(TYPE_LONG), STR("")},
         {STR("a.b; DROP TABLE x--"), COLUMN_TYPE(TYPE_LONG), STR("")},
@@ -243,12 +260,15 @@ static void a_column_name_may_hold_anything(void **state)
     Str              path = path_in(world, "it's [odd]* \xC3\xA9.parquet");
 
     row_builder_begin(builder);
-    for (size_t i = 0; i < 3; i++) row_builder_set_i64(builder, i, (int64_t)i + 1);
+    for (size_t i = 0; i < 3; i++)
+        row_builder_set_i64(builder, i, (int64_t)i + 1);
     row_builder_set_double(builder, 3, 1.5);
     row_builder_set_str(builder, 4, STR("text"));
     RowBlock   block = row_builder_block(builder);
     RowStream *rows  = row_stream_of_block(world->arena, &schema, &block);
-    assert_ok(duck_parquet_write(world->duck, rows, path, &options, world->arena, &file, &world->err), &world->err);
+    assert_ok(
+        duck_parquet_write(world->duck, rows, path, &options, world->arena, &file, &world->err),
+        &world->err);
     for (size_t i = 0; i < schema.column_count; i++) {
         assert_true(str_equal(file.columns[i].name, columns[i].name));
         assert_true(file.columns[i].has_bounds);
@@ -256,13 +276,15 @@ static void a_column_name_may_hold_anything(void **state)
     assert_str_is(file.columns[2].min, "3");
     assert_str_is(file.columns[4].max, "text");
     Str from = duck_read_parquet_sql(world->arena, &path, 1, &schema);
-    assert_query(world, str_printf(world->arena, "SELECT * FROM %.*s", STR_ARG(from)), "1|2|3|1.5|text\n");
+    assert_query(world, str_printf(world->arena, "SELECT * FROM %.*s", STR_ARG(from)),
+                 "1|2|3|1.5|text\n");
 }
 
 static void negative_zero_is_written_as_zero(void **state)
 {
     DuckWorld       *world     = *state;
-    const Column     columns[] = {{STR("f"), COLUMN_TYPE(TYPE_FLOAT), STR("")}, {STR("d"), COLUMN_TYPE(TYPE_DOUBLE), STR("")}};
+    const Column     columns[] = {{STR("f"), COLUMN_TYPE(TYPE_FLOAT), STR("")},
+                                  {STR("d"), COLUMN_TYPE(TYPE_DOUBLE), STR("")}};
     Schema           schema    = {columns, 2};
     RowBuilder      *builder   = row_builder_new(world->arena, &schema);
     DuckWriteOptions options   = write_options();
@@ -275,24 +297,27 @@ static void negative_zero_is_written_as_zero(void **state)
     row_builder_set_double(builder, 0, -0.0);
     row_builder_set_double(builder, 1, -0.0);
     RowBlock block = row_builder_block(builder);
-    assert_ok(duck_parquet_write(world->duck, row_stream_of_block(world->arena, &schema, &block), path, &options, world->arena,
-                                 &file, &world->err),
+    assert_ok(duck_parquet_write(world->duck, row_stream_of_block(world->arena, &schema, &block),
+                                 path, &options, world->arena, &file, &world->err),
               &world->err);
     assert_str_is(file.columns[1].max, "0.0");
-    assert_ok(duck_copy_query(world->session, STR("SELECT CAST('-0.0' AS FLOAT), CAST('-0.0' AS DOUBLE)"), &schema, copy, &options,
-                              world->arena, &file, &world->err),
+    assert_ok(duck_copy_query(world->session,
+                              STR("SELECT CAST('-0.0' AS FLOAT), CAST('-0.0' AS DOUBLE)"), &schema,
+                              copy, &options, world->arena, &file, &world->err),
               &world->err);
     assert_str_is(file.columns[0].min, "0.0");
     Str both[] = {path, copy};
     Str from   = duck_read_parquet_sql(world->arena, both, 2, &schema);
-    assert_ok(duck_query(world->session, str_printf(world->arena, "SELECT * FROM %.*s", STR_ARG(from)), world->arena, &rows,
-                         &world->err),
+    assert_ok(duck_query(world->session,
+                         str_printf(world->arena, "SELECT * FROM %.*s", STR_ARG(from)),
+                         world->arena, &rows, &world->err),
               &world->err);
     for (size_t seen = 0; seen < 2; seen += got.row_count) {
         assert_ok(row_stream_next(rows, &got, &world->err), &world->err);
         assert_true(got.row_count > 0);
         for (size_t row = 0; row < got.row_count; row++)
-            for (size_t i = 0; i < 2; i++) assert_false(signbit(column_double(&got.columns[i], row)));
+            for (size_t i = 0; i < 2; i++)
+                assert_false(signbit(column_double(&got.columns[i], row)));
     }
     row_stream_close(rows);
 }
@@ -300,28 +325,32 @@ static void negative_zero_is_written_as_zero(void **state)
 /* delta.md 5.6: columns a file lacks are NULL, narrower ones are cast, whatever file comes first. */
 static void files_of_older_schemas_are_read_as_the_newest(void **state)
 {
-    DuckWorld       *world    = *state;
-    const Column     narrow[] = {{STR("id"), COLUMN_TYPE(TYPE_SHORT), STR("")},
-                                 {STR("amount"), DECIMAL_TYPE(5, 2), STR("")},
-                                 {STR("gone"), COLUMN_TYPE(TYPE_LONG), STR("")}};
-    const Column     wide[]   = {{STR("added"), COLUMN_TYPE(TYPE_STRING), STR("")},
-                                 {STR("id"), COLUMN_TYPE(TYPE_LONG), STR("")},
-                                 {STR("amount"), DECIMAL_TYPE(12, 4), STR("")}};
+    DuckWorld       *world      = *state;
+    const Column     narrow[]   = {{STR("id"), COLUMN_TYPE(TYPE_SHORT), STR("")},
+                                   {STR("amount"), DECIMAL_TYPE(5, 2), STR("")},
+                                   {STR("gone"), COLUMN_TYPE(TYPE_LONG), STR("")}};
+    const Column     wide[]     = {{STR("added"), COLUMN_TYPE(TYPE_STRING), STR("")},
+                                   {STR("id"), COLUMN_TYPE(TYPE_LONG), STR("")},
+                                   {STR("amount"), DECIMAL_TYPE(12, 4), STR("")}};
     Schema           old_schema = {narrow, 3}, new_schema = {wide, 3};
     DuckWriteOptions options = write_options();
     DuckFile         file;
     Str              paths[] = {path_in(world, "old.parquet"), path_in(world, "new.parquet")};
 
-    assert_ok(duck_copy_query(world->session, STR("SELECT 1, 1.25, 7"), &old_schema, paths[0], &options, world->arena, &file,
-                              &world->err),
+    assert_ok(duck_copy_query(world->session, STR("SELECT 1, 1.25, 7"), &old_schema, paths[0],
+                              &options, world->arena, &file, &world->err),
               &world->err);
-    assert_ok(duck_copy_query(world->session, STR("SELECT 'x', 5000000000, 12345678.1234"), &new_schema, paths[1], &options,
-                              world->arena, &file, &world->err),
+    assert_ok(duck_copy_query(world->session, STR("SELECT 'x', 5000000000, 12345678.1234"),
+                              &new_schema, paths[1], &options, world->arena, &file, &world->err),
               &world->err);
     for (int i = 0; i < 2; i++) {
         Str from = duck_read_parquet_sql(world->arena, paths, 2, &new_schema);
-        assert_query(world, str_printf(world->arena, "SELECT *, parse_filename(filename), file_row_number FROM %.*s ORDER BY id", STR_ARG(from)),
-                     "NULL|1|1.2500|old.parquet|0\nx|5000000000|12345678.1234|new.parquet|0\n");
+        assert_query(
+            world,
+            str_printf(world->arena,
+                       "SELECT *, parse_filename(filename), file_row_number FROM %.*s ORDER BY id",
+                       STR_ARG(from)),
+            "NULL|1|1.2500|old.parquet|0\nx|5000000000|12345678.1234|new.parquet|0\n");
         Str first = paths[0];
         paths[0]  = paths[1];
         paths[1]  = first;
@@ -343,13 +372,16 @@ static void paths_are_taken_as_they_are(void **state)
         assert_int_equal(mkdir(str_c(world->arena, folder), 0777), 0);
         Str path = str_printf(world->arena, "%.*s/f.parquet", STR_ARG(folder));
         Str sql  = str_printf(world->arena, "SELECT %zu", 100 + i);
-        assert_ok(duck_copy_query(world->session, sql, &schema, path, &options, world->arena, &file, &world->err), &world->err);
+        assert_ok(duck_copy_query(world->session, sql, &schema, path, &options, world->arena, &file,
+                                  &world->err),
+                  &world->err);
     }
     for (size_t i = 0; i < COUNT_OF(folders); i++) {
         Str path = str_printf(world->arena, "%s/%s/f.parquet", world->dir, folders[i]);
         Str from = duck_read_parquet_sql(world->arena, &path, 1, &schema);
         Str want = str_printf(world->arena, "%zu|%.*s\n", 100 + i, STR_ARG(path));
-        assert_query(world, str_printf(world->arena, "SELECT x, filename FROM %.*s", STR_ARG(from)), want.ptr);
+        assert_query(world, str_printf(world->arena, "SELECT x, filename FROM %.*s", STR_ARG(from)),
+                     want.ptr);
     }
 }
 
@@ -358,7 +390,9 @@ static void no_files_are_no_rows(void **state)
     DuckWorld *world  = *state;
     Schema     schema = every_type_schema();
     Str        from   = duck_read_parquet_sql(world->arena, NULL, 0, &schema);
-    assert_query(world, str_printf(world->arena, "SELECT count(*), max(c_d38) FROM %.*s", STR_ARG(from)), "0|NULL\n");
+    assert_query(world,
+                 str_printf(world->arena, "SELECT count(*), max(c_d38) FROM %.*s", STR_ARG(from)),
+                 "0|NULL\n");
     assert_query(world, str_printf(world->arena, "SELECT * FROM %.*s AS t", STR_ARG(from)), "");
 }
 

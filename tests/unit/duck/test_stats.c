@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define GROUP_ROWS ((size_t)122880)
-#define ALL_ROWS (GROUP_ROWS * 2 + 5000) /* three row groups */
+#define ALL_ROWS   (GROUP_ROWS * 2 + 5000) /* three row groups */
 
 static DuckFile write_generated(DuckWorld *world, GeneratedRows *rows)
 {
@@ -12,7 +12,9 @@ static DuckFile write_generated(DuckWorld *world, GeneratedRows *rows)
     DuckFile         file;
     Str              path = str_printf(world->arena, "%s/%p.parquet", world->dir, (void *)rows);
 
-    assert_ok(duck_parquet_write(world->duck, &rows->base, path, &options, world->arena, &file, &world->err), &world->err);
+    assert_ok(duck_parquet_write(world->duck, &rows->base, path, &options, world->arena, &file,
+                                 &world->err),
+              &world->err);
     arena_close(rows->arena);
     return file;
 }
@@ -49,7 +51,8 @@ static void a_float_column_with_nan_or_infinity_has_no_bounds(void **state)
     for (size_t i = 0; i < COUNT_OF(at); i++)
         for (size_t k = 0; k < COUNT_OF(values); k++) {
             Odd           odd  = {at[i], values[k]};
-            GeneratedRows rows = generated_rows(float_columns, 4, ALL_ROWS, 10000, fill_floats_with_an_odd_one);
+            GeneratedRows rows = generated_rows(float_columns, 4, ALL_ROWS, 10000,
+                                                fill_floats_with_an_odd_one);
             rows.arg           = &odd;
             DuckFile file      = write_generated(world, &rows);
             assert_int_equal(file.row_count, ALL_ROWS);
@@ -65,11 +68,13 @@ static void a_float_column_without_them_has_bounds(void **state)
 {
     DuckWorld    *world = *state;
     Odd           none  = {SIZE_MAX, 0};
-    GeneratedRows rows  = generated_rows(float_columns, 4, ALL_ROWS, 10000, fill_floats_with_an_odd_one);
+    GeneratedRows rows  = generated_rows(float_columns, 4, ALL_ROWS, 10000,
+                                         fill_floats_with_an_odd_one);
     rows.arg            = &none;
     DuckFile file       = write_generated(world, &rows);
 
-    for (size_t i = 0; i < 4; i++) assert_true(file.columns[i].has_bounds);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(file.columns[i].has_bounds);
     assert_str_is(file.columns[0].max, "250759");
     assert_str_is(file.columns[1].min, "0.0");
     assert_str_is(file.columns[2].max, "999.0");
@@ -94,11 +99,13 @@ static void copied_queries_are_checked_as_well(void **state)
     Schema           schema  = {float_columns + 2, 2};
     DuckWriteOptions options = write_options();
     DuckFile         file;
-    Str              sql = str_printf(world->arena,
-                                      "SELECT CASE WHEN i = %zu THEN 'nan'::DOUBLE ELSE i END::DOUBLE, i FROM range(%zu) AS r(i)",
-                                      GROUP_ROWS + 7, ALL_ROWS);
+    Str              sql = str_printf(
+                     world->arena,
+                     "SELECT CASE WHEN i = %zu THEN 'nan'::DOUBLE ELSE i END::DOUBLE, i FROM range(%zu) AS r(i)",
+                     GROUP_ROWS + 7, ALL_ROWS);
 
-    assert_ok(duck_copy_query(world->session, sql, &schema, path_in(world, "q.parquet"), &options, world->arena, &file, &world->err),
+    assert_ok(duck_copy_query(world->session, sql, &schema, path_in(world, "q.parquet"), &options,
+                              world->arena, &file, &world->err),
               &world->err);
     assert_int_equal(file.row_count, ALL_ROWS);
     assert_false(file.columns[0].has_bounds);
@@ -111,7 +118,8 @@ static void fill_nulls(GeneratedRows *rows, RowBuilder *builder, size_t row)
 {
     (void)rows;
     row_builder_set_i64(builder, 0, (int64_t)row);
-    if (row < GROUP_ROWS || row >= GROUP_ROWS * 2) row_builder_set_i64(builder, 2, (int64_t)row); /* a group of NULL alone */
+    if (row < GROUP_ROWS || row >= GROUP_ROWS * 2)
+        row_builder_set_i64(builder, 2, (int64_t)row); /* a group of NULL alone */
     if (row % 2 == 1) row_builder_set_double(builder, 3, 1.0);
     if (row >= GROUP_ROWS * 2) row_builder_set_double(builder, 4, (double)row);
 }
@@ -157,7 +165,8 @@ static DuckFile write_texts(DuckWorld *world, const Str *texts, size_t count)
     }
     RowBlock   block = row_builder_block(builder);
     RowStream *rows  = row_stream_of_block(world->arena, &schema, &block);
-    assert_ok(duck_parquet_write(world->duck, rows, path_in(world, "s.parquet"), &options, world->arena, &file, &world->err),
+    assert_ok(duck_parquet_write(world->duck, rows, path_in(world, "s.parquet"), &options,
+                                 world->arena, &file, &world->err),
               &world->err);
     return file;
 }
@@ -165,20 +174,34 @@ static DuckFile write_texts(DuckWorld *world, const Str *texts, size_t count)
 static Str repeat(DuckWorld *world, const char *start, const char *text, size_t count)
 {
     Str all = str_from_c(start);
-    for (size_t i = 0; i < count; i++) all = str_printf(world->arena, "%.*s%s", STR_ARG(all), text);
+    for (size_t i = 0; i < count; i++)
+        all = str_printf(world->arena, "%.*s%s", STR_ARG(all), text);
     return all;
 }
 
 /* Whatever the strings: a bound that is given is valid text and does bound them. */
 static void bounds_of_strings_hold_or_are_absent(void **state)
 {
-    DuckWorld *world   = *state;
-    Str        texts[] = {
-        STR(""), STR("a"), STR("\0"), STR("a\0b"), STR("\x01\x7F"), STR("'\"\\\n\t"), STR("\xC3\xA9"), STR("\xF4\x8F\xBF\xBF"),
-        repeat(world, "", "z", 255), repeat(world, "", "z", 256), repeat(world, "", "z", 257), repeat(world, "", "\x7F", 300),
-        repeat(world, "a", "\xC3\xA9", 200), repeat(world, "", "\xC3\xA9", 200), repeat(world, "", "\xE2\x82\xAC", 100),
-        repeat(world, "ab", "\xF0\x9F\x98\x80", 90), repeat(world, "", "\xF4\x8F\xBF\xBF", 80), repeat(world, "", "b", 5000)};
-    size_t bounded_count = 0;
+    DuckWorld *world         = *state;
+    Str        texts[]       = {STR(""),
+                                STR("a"),
+                                STR("\0"),
+                                STR("a\0b"),
+                                STR("\x01\x7F"),
+                                STR("'\"\\\n\t"),
+                                STR("\xC3\xA9"),
+                                STR("\xF4\x8F\xBF\xBF"),
+                                repeat(world, "", "z", 255),
+                                repeat(world, "", "z", 256),
+                                repeat(world, "", "z", 257),
+                                repeat(world, "", "\x7F", 300),
+                                repeat(world, "a", "\xC3\xA9", 200),
+                                repeat(world, "", "\xC3\xA9", 200),
+                                repeat(world, "", "\xE2\x82\xAC", 100),
+                                repeat(world, "ab", "\xF0\x9F\x98\x80", 90),
+                                repeat(world, "", "\xF4\x8F\xBF\xBF", 80),
+                                repeat(world, "", "b", 5000)};
+    size_t     bounded_count = 0;
 
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         for (size_t k = 0; k < COUNT_OF(texts); k++) {
@@ -212,24 +235,37 @@ static void short_strings_are_their_own_bounds(void **state)
 static void bounds_are_printed_as_documented(void **state)
 {
     DuckWorld       *world     = *state;
-    const Column     columns[] = {{STR("bool"), COLUMN_TYPE(TYPE_BOOLEAN), STR("")}, {STR("d"), DECIMAL_TYPE(10, 4), STR("")},
-                                  {STR("d38"), DECIMAL_TYPE(38, 10), STR("")},       {STR("date"), COLUMN_TYPE(TYPE_DATE), STR("")},
-                                  {STR("ntz"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR("")}, {STR("ts"), COLUMN_TYPE(TYPE_TIMESTAMP), STR("")},
-                                  {STR("f"), COLUMN_TYPE(TYPE_FLOAT), STR("")},      {STR("bin"), COLUMN_TYPE(TYPE_BINARY), STR("")},
+    const Column     columns[] = {{STR("bool"), COLUMN_TYPE(TYPE_BOOLEAN), STR("")},
+                                  {STR("d"), DECIMAL_TYPE(10, 4), STR("")},
+                                  {STR("d38"), DECIMAL_TYPE(38, 10), STR("")},
+                                  {STR("date"), COLUMN_TYPE(TYPE_DATE), STR("")},
+                                  {STR("ntz"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR("")},
+                                  {STR("ts"), COLUMN_TYPE(TYPE_TIMESTAMP), STR("")},
+                                  {STR("f"), COLUMN_TYPE(TYPE_FLOAT), STR("")},
+                                  {STR("bin"), COLUMN_TYPE(TYPE_BINARY), STR("")},
                                   {STR("d0"), DECIMAL_TYPE(5, 0), STR("")}};
-    const char      *want[][2] = {{NULL, NULL}, {"-0.5000", "61.2500"},
-                                  {"-0.0000000001", "9999999999999999999999999999.9999999999"}, {"0001-01-01", "9999-12-31"},
-                                  {"0001-01-01 00:00:00", "2020-01-01 00:00:49.123456"}, {"0001-01-01 00:00:00+00", "2020-01-01 00:00:49.123456+00"},
-                                  {"0.1", "1e+30"}, {NULL, NULL}, {"-7", "1234"}};
-    Schema           schema = {columns, COUNT_OF(columns)};
-    DuckWriteOptions options = write_options();
+    const char      *want[][2] = {{NULL, NULL},
+                                  {"-0.5000", "61.2500"},
+                                  {"-0.0000000001", "9999999999999999999999999999.9999999999"},
+                                  {"0001-01-01", "9999-12-31"},
+                                  {"0001-01-01 00:00:00", "2020-01-01 00:00:49.123456"},
+                                  {"0001-01-01 00:00:00+00", "2020-01-01 00:00:49.123456+00"},
+                                  {"0.1", "1e+30"},
+                                  {NULL, NULL},
+                                  {"-7", "1234"}};
+    Schema           schema    = {columns, COUNT_OF(columns)};
+    DuckWriteOptions options   = write_options();
     DuckFile         file;
-    Str              sql = STR("VALUES (false, -0.5, -0.0000000001::DECIMAL(38,10), DATE '0001-01-01', TIMESTAMP '0001-01-01', "
-                               "TIMESTAMPTZ '0001-01-01 00:00:00+00', 0.1, '\\x00'::BLOB, -7), "
-                               "(true, 61.25, 9999999999999999999999999999.9999999999::DECIMAL(38,10), DATE '9999-12-31', "
-                               "TIMESTAMP '2020-01-01 00:00:49.123456', TIMESTAMPTZ '2020-01-01 00:00:49.123456+00', 1e30, '\\xFF'::BLOB, 1234)");
+    Str              sql = STR(
+                     "VALUES (false, -0.5, -0.0000000001::DECIMAL(38,10), DATE '0001-01-01', TIMESTAMP "
+                                  "'0001-01-01', "
+                                  "TIMESTAMPTZ '0001-01-01 00:00:00+00', 0.1, '\\x00'::BLOB, -7), "
+                                  "(true, 61.25, 9999999999999999999999999999.9999999999::DECIMAL(38,10), DATE '9999-12-31', "
+                                  "TIMESTAMP '2020-01-01 00:00:49.123456', TIMESTAMPTZ '2020-01-01 00:00:49.123456+00', "
+                                  "1e30, '\\xFF'::BLOB, 1234)");
 
-    assert_ok(duck_copy_query(world->session, sql, &schema, path_in(world, "f.parquet"), &options, world->arena, &file, &world->err),
+    assert_ok(duck_copy_query(world->session, sql, &schema, path_in(world, "f.parquet"), &options,
+                              world->arena, &file, &world->err),
               &world->err);
     for (size_t i = 0; i < schema.column_count; i++) {
         if (!want[i][0]) continue;
@@ -263,16 +299,22 @@ static void row_groups_bounded_in_bytes_keep_statistics_right(void **state)
     Str              path = path_in(world, "w.parquet");
 
     options.row_group_bytes = 4 * MEGABYTE;
-    assert_ok(duck_parquet_write(world->duck, &rows.base, path, &options, world->arena, &file, &world->err), &world->err);
+    assert_ok(duck_parquet_write(world->duck, &rows.base, path, &options, world->arena, &file,
+                                 &world->err),
+              &world->err);
     arena_close(rows.arena);
-    assert_query(world,
-                 str_printf(world->arena, "SELECT count(DISTINCT row_group_id) BETWEEN 3 AND 10 FROM parquet_metadata('%.*s')",
-                            STR_ARG(path)),
-                 "true\n");
+    assert_query(
+        world,
+        str_printf(
+            world->arena,
+            "SELECT count(DISTINCT row_group_id) BETWEEN 3 AND 10 FROM parquet_metadata('%.*s')",
+            STR_ARG(path)),
+        "true\n");
     assert_str_is(file.columns[0].min, "0");
     assert_str_is(file.columns[0].max, "19999");
     assert_false(file.columns[2].has_bounds);
-    assert_true(!file.columns[1].has_bounds || str_starts_with(file.columns[1].min, STR("00000000")));
+    assert_true(!file.columns[1].has_bounds ||
+                str_starts_with(file.columns[1].min, STR("00000000")));
 }
 
 int main(void)

@@ -18,25 +18,32 @@ static void fill_mixed(GeneratedRows *rows, RowBuilder *builder, size_t row)
 {
     row_builder_set_i64(builder, 0, (int64_t)row);
     if (row % 3 != 0) row_builder_set_i64(builder, 1, row % 2 == 0);
-    if (row % 5 != 0) row_builder_set_str(builder, 2, str_printf(rows->arena, "%.*s%zu", (int)(row % 30), "------------------------------", row));
+    if (row % 5 != 0)
+        row_builder_set_str(builder, 2,
+                            str_printf(rows->arena, "%.*s%zu", (int)(row % 30),
+                                       "------------------------------", row));
     if (row % 7 != 0) row_builder_set_double(builder, 3, (double)row / 4);
 }
 
-#define MIXED_CHECK                                                                                                  \
-    "count(*), count(DISTINCT id), sum(id)::BIGINT, "                                                                \
-    "bool_and((flag IS NULL) = (id %% 3 = 0) AND coalesce(flag = (id %% 2 = 0), true)), "                             \
-    "bool_and((text IS NULL) = (id %% 5 = 0) AND coalesce(text = repeat('-', (id %% 30)::INT) || id, true)), "        \
+#define MIXED_CHECK                                                                                \
+    "count(*), count(DISTINCT id), sum(id)::BIGINT, "                                              \
+    "bool_and((flag IS NULL) = (id %% 3 = 0) AND coalesce(flag = (id %% 2 = 0), true)), "          \
+    "bool_and((text IS NULL) = (id %% 5 = 0) AND coalesce(text = repeat('-', (id %% 30)::INT) || " \
+    "id, true)), "                                                                                 \
     "bool_and((d IS NULL) = (id %% 7 = 0) AND coalesce(d = id / 4, true))"
 
 static void assert_mixed(DuckWorld *world, Str path, size_t count)
 {
     Schema schema = {mixed_columns, 4};
     Str    from   = duck_read_parquet_sql(world->arena, &path, 1, &schema);
-    Str    want   = str_printf(world->arena, "%zu|%zu|%zu|true|true|true\n", count, count, count * (count - 1) / 2);
-    assert_query(world, str_printf(world->arena, "SELECT " MIXED_CHECK " FROM %.*s", STR_ARG(from)), want.ptr);
+    Str    want   = str_printf(world->arena, "%zu|%zu|%zu|true|true|true\n", count, count,
+                               count * (count - 1) / 2);
+    assert_query(world, str_printf(world->arena, "SELECT " MIXED_CHECK " FROM %.*s", STR_ARG(from)),
+                 want.ptr);
 }
 
-static bool write_mixed(DuckWorld *world, GeneratedRows *rows, Str path, Arena *arena, DuckFile *file, Err *err)
+static bool write_mixed(DuckWorld *world, GeneratedRows *rows, Str path, Arena *arena,
+                        DuckFile *file, Err *err)
 {
     DuckWriteOptions options = write_options();
     return duck_parquet_write(world->duck, &rows->base, path, &options, arena, file, err);
@@ -49,7 +56,8 @@ static void blocks_of_any_size_arrive_whole(void **state)
     const size_t sizes[] = {1, 7, 63, 64, 65, 1000, 2047, 2048, 2049, 5000, 20000};
 
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        GeneratedRows rows = generated_rows(mixed_columns, 4, sizes[i] < 60 ? 500 : 9973, sizes[i], fill_mixed);
+        GeneratedRows rows = generated_rows(mixed_columns, 4, sizes[i] < 60 ? 500 : 9973, sizes[i],
+                                            fill_mixed);
         DuckFile      file;
         Str           path = str_printf(world->arena, "%s/%zu.parquet", world->dir, sizes[i]);
         assert_ok(write_mixed(world, &rows, path, world->arena, &file, &world->err), &world->err);
@@ -72,7 +80,8 @@ static void no_rows_make_no_file(void **state)
     arena_close(rows.arena);
     Schema           schema  = {mixed_columns, 1};
     DuckWriteOptions options = write_options();
-    assert_ok(duck_copy_query(world->session, STR("SELECT 1 WHERE false"), &schema, path, &options, world->arena, &file, &world->err),
+    assert_ok(duck_copy_query(world->session, STR("SELECT 1 WHERE false"), &schema, path, &options,
+                              world->arena, &file, &world->err),
               &world->err);
     assert_int_equal(file.row_count, 0);
     assert_false(file_exists(path));
@@ -95,7 +104,8 @@ static void an_error_of_the_stream_is_the_callers_and_leaves_no_file(void **stat
         assert_false(file_exists(path));
         arena_close(rows.arena);
     }
-    GeneratedRows rows = generated_rows(mixed_columns, 4, 10, 10, fill_mixed); /* and the writer still works */
+    GeneratedRows rows = generated_rows(mixed_columns, 4, 10, 10,
+                                        fill_mixed); /* and the writer still works */
     DuckFile      file;
     Str           path = path_in(world, "whole.parquet");
     assert_ok(write_mixed(world, &rows, path, world->arena, &file, &world->err), &world->err);
@@ -108,7 +118,8 @@ static void a_file_in_a_missing_folder_is_a_store_error(void **state)
     GeneratedRows rows  = generated_rows(mixed_columns, 4, 10, 10, fill_mixed);
     DuckFile      file;
 
-    assert_false(write_mixed(world, &rows, path_in(world, "no/where.parquet"), world->arena, &file, &world->err));
+    assert_false(write_mixed(world, &rows, path_in(world, "no/where.parquet"), world->arena, &file,
+                             &world->err));
     assert_err(&world->err, ERR_STORE, "no/where.parquet");
     assert_int_equal(world->err.native, ENOENT);
     arena_close(rows.arena);
@@ -137,8 +148,9 @@ static void a_full_disk_is_a_store_error_and_leaves_no_file(void **state)
 {
     DuckWorld *world = *state;
     char       text[2048];
-    Str        path   = path_in(world, "full.parquet");
-    int        status = test_run_in_child(write_with_a_small_limit, (void *)(uintptr_t)path.ptr, text, sizeof(text));
+    Str        path = path_in(world, "full.parquet");
+    int status      = test_run_in_child(write_with_a_small_limit, (void *)(uintptr_t)path.ptr, text,
+                                        sizeof(text));
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) != 0) fail_msg("step %d: %s", WEXITSTATUS(status), text);
 }
@@ -278,16 +290,18 @@ static void fill_wide(GeneratedRows *rows, RowBuilder *builder, size_t row)
 
 static void *write_wide(void *arg)
 {
-    static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}}, {{"s", 1}, {TYPE_STRING, 0, 0}, {"", 0}}};
+    static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
+                                     {{"s", 1}, {TYPE_STRING, 0, 0}, {"", 0}}};
     Writer             *writer    = arg;
     Arena              *arena     = arena_new();
     GeneratedRows       rows      = generated_rows(columns, 2, 60000, 2048, fill_wide);
     DuckWriteOptions    options   = write_options();
     DuckFile            file;
-    Str                 path = str_printf(arena, "%s/wide%d.parquet", writer->world->dir, writer->number);
+    Str path = str_printf(arena, "%s/wide%d.parquet", writer->world->dir, writer->number);
 
     options.row_group_bytes = 16 * MEGABYTE;
-    writer->ok              = duck_parquet_write(writer->world->duck, &rows.base, path, &options, arena, &file, &writer->err);
+    writer->ok = duck_parquet_write(writer->world->duck, &rows.base, path, &options, arena, &file,
+                                    &writer->err);
     if (writer->ok) writer->ok = file.row_count == 60000;
     arena_close(rows.arena);
     arena_close(arena);
