@@ -22,14 +22,14 @@ typedef struct DuckWorld {
 
 UNUSED static DuckWorld *duck_world_new(int64_t memory_limit_bytes)
 {
-    DuckWorld *world = mem_alloc(sizeof(DuckWorld));
-    world->arena     = arena_new();
-    world->dir       = test_dir_new(world->arena);
-    world->cancel    = cancel_new();
+    DuckWorld *world    = mem_alloc(sizeof(DuckWorld));
+    world->arena        = arena_new();
+    world->dir          = test_dir_new(world->arena);
+    world->cancel       = cancel_new();
     DuckOptions options = {.memory_limit_bytes = memory_limit_bytes,
                            .threads            = 2,
-                           .temp_directory = str_printf(world->arena, "%s/spill", world->dir),
-                           .cancel         = world->cancel};
+                           .temp_directory     = str_printf(world->arena, "%s/spill", world->dir),
+                           .cancel             = world->cancel};
     assert_ok(duck_open(&options, &world->duck, &world->err), &world->err);
     assert_ok(duck_session_open(world->duck, &world->session, &world->err), &world->err);
     return world;
@@ -99,7 +99,7 @@ UNUSED static Str query_text(DuckWorld *world, Str sql)
     return buf_str(&text);
 }
 
-#define assert_query(world, sql, text)                                                             \
+#define assert_query(world, sql, text) \
     test_assert_str(query_text((world), (sql)), (text), __FILE__, __LINE__)
 
 /* --- rows made up as they are asked for --- */
@@ -140,9 +140,9 @@ UNUSED static GeneratedRows generated_rows(const Column *columns, size_t column_
                                            size_t row_count, size_t block_rows,
                                            void (*fill)(GeneratedRows *, RowBuilder *, size_t))
 {
-    return (GeneratedRows){.base       = {.schema = {columns, column_count}, .next = generated_next},
-                           .arena      = arena_new(),
-                           .row_count  = row_count,
+    return (GeneratedRows){.base      = {.schema = {columns, column_count}, .next = generated_next},
+                           .arena     = arena_new(),
+                           .row_count = row_count,
                            .block_rows = block_rows,
                            .fill       = fill};
 }
