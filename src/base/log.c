@@ -226,6 +226,23 @@ static void write_line(Log *log, LogLevel level, Buf *line)
     write_all(log->fd, buf_str(&out));
 }
 
+/* A text line may be cut anywhere; half an object of JSON is none, so that one loses its fields. */
+static void append_line(Log *log, Buf *line, Str time, LogLevel level, const char *module,
+                        const char *message, const LogField *fields)
+{
+    const LogField truncated[] = {LOG_BOOL("truncated", true), LOG_NONE};
+
+    switch (log->format) {
+    case LOG_FORMAT_TEXT: append_text_line(line, time, level, module, message, fields); break;
+    case LOG_FORMAT_JSON:
+        append_json_line(line, log->arena, time, level, module, message, fields);
+        if (!line->overflow) break;
+        buf_clear(line);
+        append_json_line(line, log->arena, time, level, module, message, truncated);
+        break;
+    }
+}
+
 void log_write(Log *log, LogLevel level, const char *module, const char *message,
                const LogField *fields)
 {
@@ -236,12 +253,7 @@ void log_write(Log *log, LogLevel level, const char *module, const char *message
     Str time = time_format_ms(log->arena,
                               clock_utc_us(log->clock)); /* under the lock: times never run back */
     Buf line = buf_new(log->arena, LINE_BYTES_MAX);
-    switch (log->format) {
-    case LOG_FORMAT_TEXT: append_text_line(&line, time, level, module, message, fields); break;
-    case LOG_FORMAT_JSON:
-        append_json_line(&line, log->arena, time, level, module, message, fields);
-        break;
-    }
+    append_line(log, &line, time, level, module, message, fields);
     write_line(log, level, &line);
     (void)pthread_mutex_unlock(&log->lock);
 }

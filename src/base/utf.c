@@ -79,7 +79,7 @@ uint32_t utf8_next(Str str, size_t *at)
     return decode((const uint8_t *)str.ptr, str.len, at);
 }
 
-size_t utf8_encode(uint32_t code_point, char out[4])
+static inline size_t encode(uint32_t code_point, char *out)
 {
     if (code_point < 0x80) {
         out[0] = (char)code_point;
@@ -103,6 +103,11 @@ size_t utf8_encode(uint32_t code_point, char out[4])
     out[2] = (char)(0x80 | (code_point >> 6 & 0x3F));
     out[3] = (char)(0x80 | (code_point & 0x3F));
     return 4;
+}
+
+size_t utf8_encode(uint32_t code_point, char out[4])
+{
+    return encode(code_point, out);
 }
 
 /* ---- UTF-16LE to UTF-8 ---- */
@@ -143,7 +148,7 @@ static size_t copy_ascii_units(const uint8_t *utf16, size_t unit_count, char *ou
 }
 #endif
 
-static uint32_t decode_utf16(const uint8_t *utf16, size_t unit_count, size_t *at)
+static inline uint32_t decode_utf16(const uint8_t *utf16, size_t unit_count, size_t *at)
 {
     uint32_t unit = unit_at(utf16, (*at)++);
 
@@ -172,7 +177,7 @@ size_t utf16le_to_utf8(const uint8_t *utf16, size_t unit_count, char *out)
                 out[len++] = (char)unit;
                 at++;
             } else {
-                len += utf8_encode(decode_utf16(utf16, unit_count, &at), out + len);
+                len += encode(decode_utf16(utf16, unit_count, &at), out + len);
             }
         }
     }

@@ -106,6 +106,25 @@ static void a_json_line_is_one_object(void **state)
     log_close(log);
 }
 
+static void a_line_too_long_is_cut_and_json_stays_whole(void **state)
+{
+    Lines *lines     = *state;
+    Log   *text      = log_new(lines->clock, LOG_INFO, LOG_FORMAT_TEXT, keep_line, lines);
+    Log   *json      = log_new(lines->clock, LOG_INFO, LOG_FORMAT_JSON, keep_line, lines);
+    char  *long_text = arena_alloc(lines->arena, 100000);
+
+    memset(long_text, 'v', 100000);
+    log_info(text, "m", "x", LOG_STR("value", ((Str){long_text, 100000})));
+    assert_true(
+        str_starts_with(last_line(lines), STR("2031-03-04T10:11:12.345Z INFO m x value=vvv")));
+    log_info(json, "m", "x", LOG_STR("value", ((Str){long_text, 100000})));
+    assert_str_is(last_line(lines),
+                  "{\"ts\":\"2031-03-04T10:11:12.345Z\",\"level\":\"info\",\"module\":\"m\","
+                  "\"message\":\"x\",\"truncated\":true}");
+    log_close(text);
+    log_close(json);
+}
+
 static void lines_below_the_level_are_not_made(void **state)
 {
     Lines *lines = *state;
@@ -229,6 +248,7 @@ int main(void)
         with_lines(a_text_line_has_time_level_module_message_and_fields),
         with_lines(values_that_would_mislead_are_quoted),
         with_lines(a_json_line_is_one_object),
+        with_lines(a_line_too_long_is_cut_and_json_stays_whole),
         with_lines(lines_below_the_level_are_not_made),
         with_lines(levels_are_read_by_name),
         with_lines(outside_a_terminal_there_is_no_status_line),
