@@ -157,8 +157,8 @@ static U128 magnitude_of(const SQL_NUMERIC_STRUCT *cell)
     return (U128)upper << 64 | lower;
 }
 
-/* Stores unscaled values in the width of their precision (column_type.h). */
-static void store_decimal(uint8_t *out, size_t width, size_t row, U128 value)
+/* Stores a value in two's complement, in the width of its type (column_type.h). */
+static void store_integer(uint8_t *out, size_t width, size_t row, U128 value)
 {
     switch (width) {
     case 2: ((int16_t *)(void *)out)[row] = (int16_t)value; break;
@@ -208,28 +208,48 @@ static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *a
                 return err_set(err, ERR_QUERY,
                                "the driver gave a decimal outside its declared type");
         }
-        store_decimal(data, width, i, value);
+        store_integer(data, width, i, value);
     }
     out->data = data;
     return true;
 }
 
-static const void *decode_integer_decimals(const OdbcColumn *column, size_t row_count, Arena *arena)
+/* The largest magnitude that the type holds; what an integer must not pass. */
+static U128 integer_limit(ColumnType type)
 {
-    const int64_t *cells  = (const void *)column->cells;
-    size_t         width  = column_type_width(column->type);
-    uint8_t       *data   = arena_alloc_uninit(arena, (row_count + 1) * width);
-    U128           factor = power_of_ten(column->type.scale);
+    switch (type.kind) {
+    case TYPE_SHORT: return INT16_MAX;
+    case TYPE_INTEGER: return INT32_MAX;
+    case TYPE_DECIMAL: return power_of_ten((unsigned)(type.precision - type.scale)) - 1;
+    default: return INT64_MAX;
+    }
+}
+
+/* Integers that the server holds in another type than the one wanted, value by value: CDC keeps identity columns of
+ * other types as int or bigint (1.9). */
+static bool decode_integers(const OdbcColumn *column, size_t row_count, Arena *arena,
+                            ColumnVector *out, Err *err)
+{
+    const int64_t *cells      = (const void *)column->cells;
+    bool           is_decimal = column->type.kind == TYPE_DECIMAL;
+    size_t         width      = column_type_width(column->type);
+    uint8_t       *data       = arena_alloc_uninit(arena, (row_count + 1) * width);
+    U128           factor     = is_decimal ? power_of_ten(column->type.scale) : 1;
+    U128           limit      = integer_limit(column->type);
 
     for (size_t i = 0; i < row_count; i++) {
-        bool is_null = column->lengths[i] == SQL_NULL_DATA;
-        /* two's complement: the product of a negative value is right modulo 2^128 */
-        U128 value = is_null ? 0
-                             : (cells[i] < 0 ? (U128)0 - (U128)(0 - (uint64_t)cells[i])
-                                             : (U128)(uint64_t)cells[i]);
-        store_decimal(data, width, i, value * factor);
+        bool     is_null     = column->lengths[i] == SQL_NULL_DATA;
+        int64_t  cell        = is_null ? 0 : cells[i];
+        bool     is_negative = cell < 0;
+        uint64_t magnitude   = is_negative ? 0 - (uint64_t)cell : (uint64_t)cell;
+
+        if (magnitude > limit + (is_negative && !is_decimal))
+            return err_set(err, ERR_SCHEMA_CHANGED, "a value does not fit the type it is read as");
+        U128 value = magnitude * factor;
+        store_integer(data, width, i, is_negative ? (U128)0 - value : value);
     }
-    return data;
+    out->data = data;
+    return true;
 }
 
 /* --- text and bytes --- */
@@ -305,9 +325,7 @@ bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, Colum
     switch (column->decode) {
     case DECODE_DIRECT: out->data = column->cells; return true;
     case DECODE_NUMERIC: return decode_numerics(column, row_count, arena, out, err);
-    case DECODE_I64_DECIMAL:
-        out->data = decode_integer_decimals(column, row_count, arena);
-        return true;
+    case DECODE_I64: return decode_integers(column, row_count, arena, out, err);
     case DECODE_DATE: out->data = decode_dates(column, row_count, arena); return true;
     case DECODE_TIMESTAMP:
     case DECODE_DATETIME: out->data = decode_timestamps(column, row_count, arena); return true;

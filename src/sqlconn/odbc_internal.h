@@ -68,7 +68,7 @@ Str       odbc_utf8(Arena *arena, const SQLWCHAR *text, size_t unit_count);
 typedef enum Decode {
     DECODE_DIRECT,      /* the bound array is the vector's */
     DECODE_NUMERIC,     /* SQL_NUMERIC_STRUCT to a decimal of the wanted width */
-    DECODE_I64_DECIMAL, /* int64_t to a decimal */
+    DECODE_I64,            /* int64_t to a narrower integer or a decimal, checked */
     DECODE_DATE,
     DECODE_TIMESTAMP, /* to microseconds */
     DECODE_DATETIME,  /* to microseconds, rounded to the millisecond */

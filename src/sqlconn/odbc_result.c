@@ -102,16 +102,29 @@ static void bind_as(OdbcColumn *column, Decode decode, SQLSMALLINT c_type, size_
     column->cell_bytes = cell_bytes;
 }
 
-/* An integer, as the type wanted of it. */
+static bool is_integer_kind(SqlTypeKind kind)
+{
+    return kind == SQL_TYPE_TINYINT || kind == SQL_TYPE_SMALLINT || kind == SQL_TYPE_INT ||
+           kind == SQL_TYPE_BIGINT;
+}
+
+/* An integer, as the type wanted of it. What may not fit is fetched wide and checked. */
 static void plan_integer(OdbcColumn *column)
 {
-    switch (column->type.kind) {
-    case TYPE_SHORT: bind_as(column, DECODE_DIRECT, SQL_C_SSHORT, 2); break;
-    case TYPE_INTEGER: bind_as(column, DECODE_DIRECT, SQL_C_SLONG, 4); break;
-    case TYPE_DOUBLE: bind_as(column, DECODE_DIRECT, SQL_C_DOUBLE, 8); break;
-    case TYPE_DECIMAL: bind_as(column, DECODE_I64_DECIMAL, SQL_C_SBIGINT, 8); break;
-    default: bind_as(column, DECODE_DIRECT, SQL_C_SBIGINT, 8); break;
-    }
+    ColumnType own;
+    bool       is_wide = sql_type_to_column_type(column->kind, 0, 0, &own) &&
+                   own.kind <= column->type.kind;
+
+    if (column->type.kind == TYPE_DOUBLE)
+        bind_as(column, DECODE_DIRECT, SQL_C_DOUBLE, 8);
+    else if (column->type.kind == TYPE_LONG)
+        bind_as(column, DECODE_DIRECT, SQL_C_SBIGINT, 8);
+    else if (column->type.kind == TYPE_INTEGER && is_wide)
+        bind_as(column, DECODE_DIRECT, SQL_C_SLONG, 4);
+    else if (column->type.kind == TYPE_SHORT && is_wide)
+        bind_as(column, DECODE_DIRECT, SQL_C_SSHORT, 2);
+    else
+        bind_as(column, DECODE_I64, SQL_C_SBIGINT, 8);
 }
 
 static void plan_cells(OdbcColumn *column, size_t size)
@@ -172,6 +185,12 @@ static void plan_cells(OdbcColumn *column, size_t size)
     if (column->is_long) column->cell_bytes = 0;
 }
 
+static bool is_integer_type(ColumnType type)
+{
+    return type.kind == TYPE_SHORT || type.kind == TYPE_INTEGER || type.kind == TYPE_LONG ||
+           type.kind == TYPE_DECIMAL;
+}
+
 /* The block's type of a column: its own, or the wider one that is expected. */
 static bool plan_type(OdbcColumn *column, const Described *described, const Schema *expect,
                       Err *err)
@@ -182,6 +201,10 @@ static bool plan_type(OdbcColumn *column, const Described *described, const Sche
         return err_set(err, ERR_UNSUPPORTED, "column %.*s has a type that cannot be read",
                        STR_ARG(described->name));
     if (at < 0 || column_type_equal(column->type, expect->columns[at].type)) return true;
+    if (is_integer_kind(column->kind) && is_integer_type(expect->columns[at].type)) {
+        column->type = expect->columns[at].type; /* value by value */
+        return true;
+    }
     if (column_type_fits(column->type, column->kind == SQL_TYPE_TINYINT,
                          expect->columns[at].type)) {
         column->type = expect->columns[at].type;

@@ -67,19 +67,14 @@ bool sql_error_quotes_values(int32_t native)
 
 Str sql_error_strip_values(Arena *arena, Str message)
 {
-    char  *out   = arena_alloc(arena, message.len + 1);
-    size_t len   = 0;
-    char   until = 0;
+    size_t first = message.len, last = 0;
 
     for (size_t i = 0; i < message.len; i++) {
         char c = message.ptr[i];
-        if (until) {
-            if (c != until) continue;
-            until = 0;
-        } else if (c == '\'' || c == '(') {
-            until = c == '(' ? ')' : c;
-        }
-        out[len++] = c;
+        if (first == message.len && (c == '\'' || c == '(')) first = i + 1;
+        if (c == '\'' || c == ')') last = i;
     }
-    return (Str){out, len};
+    if (last <= first) return str_slice(message, 0, first); /* cut off in the middle of a value */
+    return str_printf(arena, "%.*s...%.*s", STR_ARG(str_slice(message, 0, first)),
+                      STR_ARG(str_slice(message, last, message.len)));
 }

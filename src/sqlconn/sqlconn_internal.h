@@ -50,7 +50,7 @@ const Str *utf16_cells_to_str(Arena *arena, const uint8_t *cells, size_t stride,
 /* --- errors --- */
 /* Numbers whose messages quote values of rows (style.md 4: never a key value). */
 bool sql_error_quotes_values(int32_t native);
-/* The text with what stands between single quotes or parentheses taken out. */
+/* The text without what stands between its first and last quote or parenthesis: a value may hold quotes itself. */
 Str sql_error_strip_values(Arena *arena, Str message);
 
 #endif
