@@ -14,6 +14,7 @@ typedef struct Stmt   Stmt;
 typedef LIST(Expr *) ExprList;
 typedef LIST(Stmt *) StmtList;
 typedef LIST(Str) NameList;
+typedef LIST(ExprList) RowList;
 
 /* server.database.schema.name, right-aligned; absent parts are empty. */
 typedef struct ObjectName {
@@ -22,7 +23,7 @@ typedef struct ObjectName {
 } ObjectName;
 
 typedef enum ExprKind {
-    EXPR_LITERAL,    /* value */
+    EXPR_LITERAL,    /* value; text has the UTF-8 of a character literal, since value is in the default code page */
     EXPR_COLUMN,     /* name.parts */
     EXPR_STAR,       /* * or t.*: qualifier in name */
     EXPR_VARIABLE,   /* @name; text */
@@ -30,7 +31,7 @@ typedef enum ExprKind {
     EXPR_UNARY,      /* op '-', '+', '~' */
     EXPR_BINARY,     /* op + - * / % & | ^ */
     EXPR_COMPARE,    /* compare */
-    EXPR_AND, EXPR_OR, EXPR_NOT,
+    EXPR_AND, EXPR_OR, EXPR_NOT, /* AND and OR: args, two or more: a AND b AND c is one node */
     EXPR_IS_NULL,    /* negated: IS NOT NULL */
     EXPR_BETWEEN,    /* args[0] BETWEEN args[1] AND args[2] */
     EXPR_IN,         /* args[0] IN (args[1..] or select) */
@@ -65,6 +66,7 @@ typedef struct Window { /* OVER (PARTITION BY ... ORDER BY ...) */
 struct Expr {
     ExprKind  kind;
     int32_t   line;
+    int32_t   depth;       /* levels of expressions and queries below; bounded (191), so trees may be walked by recursion */
     SimValue  value;       /* LITERAL */
     NameList  parts;       /* COLUMN: [[schema.]table.]column; STAR: qualifier parts */
     Str       text;        /* VARIABLE with its @, GLOBAL, COLLATE, DATEPART_NAME */
@@ -106,7 +108,7 @@ struct Source {
     NameList   hints;      /* upper case */
     ExprList   args;
     Select    *select;
-    LIST(ExprList) rows;   /* VALUES */
+    RowList    rows;       /* VALUES */
     JoinKind   join;
     Source    *left, *right;
     Expr      *on;
@@ -117,6 +119,7 @@ typedef struct SelectItem {
     Str   alias;           /* AS x, x = expr, or expr x */
     Str   assign_to;       /* SELECT @v = expr; with its @ */
 } SelectItem;
+typedef LIST(SelectItem) SelectItemList;
 
 typedef enum SetOp { SET_UNION, SET_UNION_ALL, SET_EXCEPT, SET_INTERSECT } SetOp;
 
@@ -125,17 +128,18 @@ typedef struct CommonTable { /* WITH name (columns) AS (select) */
     NameList columns;
     Select  *select;
 } CommonTable;
+typedef LIST(CommonTable) CommonTableList;
 
 struct Select {
     int32_t  line;
-    LIST(CommonTable) with;
+    CommonTableList with;
     /* A set operation when `left` is set; then only with, order_by, offset and fetch are used besides. */
     SetOp    set_op;
     Select  *left, *right;
     bool     distinct;
     Expr    *top;          /* NULL: none */
     bool     top_percent, top_with_ties;
-    LIST(SelectItem) items;
+    SelectItemList items;
     ObjectName into;       /* SELECT ... INTO name; name empty: none */
     Source  *from;         /* NULL: none. A comma list is a CROSS join */
     Expr    *where;
@@ -154,45 +158,54 @@ typedef struct ColumnDef {
     bool     is_identity;
     int64_t  identity_seed, identity_step;
     Expr    *default_value;
+    Str      default_name; /* of its constraint; empty: generated */
     Expr    *computed;     /* AS (expr) */
     bool     is_persisted;
     Str      collation;    /* empty: the database's */
 } ColumnDef;
+typedef LIST(ColumnDef) ColumnDefList;
 
 typedef enum ConstraintKind { CONSTRAINT_PRIMARY_KEY, CONSTRAINT_UNIQUE, CONSTRAINT_CHECK, CONSTRAINT_DEFAULT } ConstraintKind;
 typedef struct KeyColumn {
     Str  name;
     bool descending;
 } KeyColumn;
+typedef LIST(KeyColumn) KeyColumnList;
 typedef struct ConstraintDef {
     ConstraintKind  kind;
     Str             name;  /* empty: generated */
-    LIST(KeyColumn) columns;
+    KeyColumnList   columns;
     bool            is_clustered, clustering_given;
     Expr           *expr;
     Str             for_column; /* DEFAULT ... FOR */
+    int32_t         line;
 } ConstraintDef;
+typedef LIST(ConstraintDef) ConstraintDefList;
 
 typedef struct Assignment { /* SET col = expr, @v = expr, @v = col = expr, col += expr */
     Str   column;
     Str   variable;
     Expr *expr;
 } Assignment;
+typedef LIST(Assignment) AssignmentList;
 
 typedef struct ExecArg {
     Str   name;            /* @name, or empty */
     Expr *value;
     bool  is_output;
 } ExecArg;
+typedef LIST(ExecArg) ExecArgList;
 
 typedef struct VariableDef {
     Str     name;          /* with its @ */
     SimType type;
     Expr   *value;
     bool    is_table;      /* DECLARE @t TABLE (...) */
-    LIST(ColumnDef)     columns;
-    LIST(ConstraintDef) constraints;
+    ColumnDefList     columns;
+    ConstraintDefList constraints;
+    int32_t           line;
 } VariableDef;
+typedef LIST(VariableDef) VariableDefList;
 
 typedef enum StmtKind {
     STMT_SELECT, STMT_INSERT, STMT_UPDATE, STMT_DELETE, STMT_TRUNCATE,
@@ -216,27 +229,29 @@ struct Stmt {
     ObjectName object;        /* table, procedure, index's table, schema, database, principal */
     Str        name;          /* index, constraint, transaction or savepoint name; login or user; option; role of ALTER ROLE in object.name, member here */
     Select    *select;        /* SELECT; INSERT ... SELECT */
-    NameList   columns;       /* INSERT column list */
-    LIST(ExprList) rows;      /* INSERT VALUES */
+    NameList   columns;       /* INSERT column list; ALTER TABLE DROP: columns or constraints */
+    RowList    rows;          /* INSERT VALUES */
     bool       default_values;
     Stmt      *exec;          /* INSERT ... EXEC */
-    LIST(Assignment) assignments; /* UPDATE */
+    CommonTableList with;     /* WITH before INSERT, UPDATE, DELETE; a SELECT keeps its own */
+    AssignmentList assignments; /* UPDATE */
     Source    *from;          /* UPDATE/DELETE ... FROM */
     Expr      *where;
     Expr      *top;
-    LIST(SelectItem) output;  /* OUTPUT inserted.x, deleted.y */
+    NameList   hints;         /* of the target, upper case */
+    SelectItemList output;    /* OUTPUT inserted.x, deleted.y */
     ObjectName output_into;
-    LIST(ColumnDef)     column_defs;
-    LIST(ConstraintDef) constraints;
-    LIST(KeyColumn)     keys; /* CREATE INDEX */
+    ColumnDefList     column_defs;
+    ConstraintDefList constraints;
+    KeyColumnList     keys;   /* CREATE INDEX; INCLUDE in `columns`, a filter in `where` */
     AlterAction alter;
     bool       is_unique, is_clustered, if_exists;
-    LIST(VariableDef) variables; /* DECLARE */
-    Str        variable;      /* SET @v; EXEC @rc = */
+    VariableDefList variables; /* DECLARE */
+    Str        variable;      /* SET @v; EXEC @rc =; BEGIN, SAVE, ROLLBACK TRAN @name; INSERT into @table has object.name = "@table" */
     Expr      *expr;          /* IF, WHILE, SET, RETURN, PRINT, WAITFOR, EXEC_TEXT, KILL */
     ExprList   args;          /* RAISERROR, THROW, DBCC, CREATE LOGIN (password) */
     NameList   words;         /* SET option words, upper case; ALTER DATABASE ... SET words; permissions of GRANT; DBCC command */
-    LIST(ExecArg) exec_args;
+    ExecArgList exec_args;
     Stmt      *then_branch, *else_branch; /* IF, WHILE body, TRY body and CATCH body */
     StmtList   body;          /* BLOCK */
     GrantKind  grant;
@@ -244,6 +259,27 @@ struct Stmt {
     NameList   principals;    /* GRANT ... TO */
     Str        grant_class;   /* OBJECT, SCHEMA, DATABASE or empty */
 };
+
+/* How statements fill a Stmt, where the fields' names do not say it:
+ *   INSERT EXEC         exec is the STMT_EXEC or STMT_EXEC_TEXT
+ *   ALTER TABLE         ALTER_ADD_COLUMN has column_defs and constraints, either may be empty; ALTER_ALTER_COLUMN one column_def;
+ *                       ALTER_DROP_*: columns, if_exists
+ *   CREATE DATABASE     name is its collation; ALTER DATABASE: object.name (CURRENT stays), words of SET in order; COLLATE: name
+ *   DECLARE             variables; SET @v op= e is SET @v = @v op e
+ *   SET option          words, all upper case but for names and strings: {"NOCOUNT", "ON"}, {"TRANSACTION", "ISOLATION", "LEVEL",
+ *                       "READ", "COMMITTED"}, {"IDENTITY_INSERT", "ON"} with object; a value that is a literal or variable is in expr.
+ *                       SET a, b ON is a BLOCK of two
+ *   IF, WHILE           expr, then_branch, else_branch; TRY: then_branch is the body, else_branch the CATCH, both BLOCKs
+ *   WAITFOR             words[0] DELAY or TIME; RAISERROR: args, words of WITH; THROW: args, none or three
+ *   EXEC                variable (return status), object, exec_args; a name after a `.` may be a variable: object.name "@p"
+ *   EXEC ('text')       expr
+ *   DROP of several     is a BLOCK of single ones
+ *   COMMIT, ROLLBACK    name or variable
+ *   CREATE LOGIN        name, args[0] the password; CREATE USER: name, object.name the login (empty: the same, "WITHOUT LOGIN" in words)
+ *   CREATE ROLE         name; ALTER ROLE: object.name, words[0] ADD or DROP, name the member; words[1] SERVER for server roles
+ *   DROP_PRINCIPAL      words[0] LOGIN, USER or ROLE; name
+ *   GRANT               grant, words (each a permission, "VIEW SERVER STATE" one word), grant_columns, grant_class, object, principals
+ *   DBCC                words[0], args; KILL: expr; USE: name */
 
 /* Parses a whole batch. Nothing runs when it fails: 102, 156, 105, 113, ... with the line, or 50001 naming what is not supported. `quoted_identifier`: "x" is an identifier. */
 bool sim_parse(Str batch, bool quoted_identifier, Arena *arena, StmtList *out, SimError *error) MUST_CHECK;
