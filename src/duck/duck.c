@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* --- errors --- */
 
@@ -32,12 +33,17 @@ static int32_t find_errno(Str message)
     return 0;
 }
 
-/* One line, without the excerpt of the SQL text and the stack that may follow. */
+/* One line, without what may follow: an excerpt of the SQL text, advice about settings that are
+ * ours, a stack. */
 static void one_line(Str message, char *out, size_t size)
 {
-    ptrdiff_t excerpt = str_find(message, STR("\n\nLINE "), 0);
-    if (excerpt < 0) excerpt = str_find(message, STR("\n\nStack Trace"), 0);
-    if (excerpt >= 0) message = str_slice(message, 0, (size_t)excerpt);
+    static const char *const tails[] = {"\n\nLINE ", "\nPossible solutions", "\n\nStack Trace"};
+
+    for (size_t i = 0; i < COUNT_OF(tails); i++) {
+        ptrdiff_t tail = str_find(message, str_from_c(tails[i]), 0);
+        if (tail >= 0) message = str_slice(message, 0, (size_t)tail);
+    }
+    message = str_trim(message);
     (void)snprintf(out, size, "%.*s", STR_ARG(message));
     for (char *at = out; *at != '\0'; at++)
         if (*at == '\n' || *at == '\r') *at = ' ';
@@ -52,7 +58,7 @@ bool duck_set_err(Err *err, const char *message)
     if (str_starts_with(text, STR("INTERRUPT")))
         return err_set(err, ERR_CANCELLED, "the query was stopped on request");
     if (str_starts_with(text, STR("Out of Memory Error")))
-        return err_set(err, ERR_LIMIT, "libduckdb: %s", line);
+        return err_set(err, ERR_LIMIT, "libduckdb: %s; raise memory_limit", line);
     if (!str_starts_with(text, STR("IO Error")))
         return err_set(err, ERR_QUERY_ENGINE, "libduckdb: %s", line);
     err_set(err, ERR_STORE, "libduckdb: %s", line);
@@ -75,6 +81,8 @@ static void configure(const Duck *duck, InstanceKind kind, duckdb_config config)
     set_config(config, "autoinstall_known_extensions", "false");
     set_config(config, "autoload_known_extensions", "false");
     set_config(config, "preserve_insertion_order", "false");
+    set_config(config, "enable_external_file_cache",
+               "false"); /* by path and time: a memfd's may recur */
     set_config(config, "temp_directory", duck->temp_directory);
     if (kind == INSTANCE_WRITER || duck->options.threads > 0) {
         (void)snprintf(text, sizeof(text), "%d",
@@ -88,7 +96,7 @@ static void configure(const Duck *duck, InstanceKind kind, duckdb_config config)
     }
 }
 
-static bool set_utc(duckdb_database database, Err *err)
+static bool set_up(Duck *duck, InstanceKind kind, duckdb_database database, Err *err)
 {
     duckdb_connection connection = NULL;
     duckdb_result     result;
@@ -98,11 +106,25 @@ static bool set_utc(duckdb_database database, Err *err)
     bool ok = duckdb_query(connection, "SET GLOBAL TimeZone = 'UTC'", &result) == DuckDBSuccess;
     if (!ok) duck_set_err(err, duckdb_result_error(&result));
     duckdb_destroy_result(&result);
+    if (ok && kind == INSTANCE_WRITER) ok = duck_register_rows(connection, duck, err);
     duckdb_disconnect(&connection);
     return ok;
 }
 
-static bool open_database(const Duck *duck, InstanceKind kind, duckdb_database *out, Err *err)
+/* libduckdb makes the folder when it spills, but not those above it. What fails here is told by the
+ * query that needs the folder. */
+static void make_temp_parents(const Duck *duck)
+{
+    char *path = duck->temp_directory;
+    for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        if (slash == path) continue;
+        *slash = '\0';
+        (void)mkdir(path, 0777);
+        *slash = '/';
+    }
+}
+
+static bool open_database(Duck *duck, InstanceKind kind, duckdb_database *out, Err *err)
 {
     duckdb_config config  = NULL;
     char         *message = NULL;
@@ -110,18 +132,20 @@ static bool open_database(const Duck *duck, InstanceKind kind, duckdb_database *
     if (duckdb_create_config(&config) != DuckDBSuccess)
         return err_set(err, ERR_QUERY_ENGINE, "libduckdb made no configuration");
     configure(duck, kind, config);
+    make_temp_parents(duck);
     bool ok = duckdb_open_ext(NULL, out, config, &message) == DuckDBSuccess;
     if (!ok) duck_set_err(err, message);
     duckdb_free(message);
     duckdb_destroy_config(&config);
-    if (ok && !set_utc(*out, err)) {
+    if (ok && !set_up(duck, kind, *out, err)) {
         duckdb_close(out);
         ok = false;
     }
     return ok;
 }
 
-/* A waker: runs on any thread. An idle connection forgets the interrupt when its next statement starts. */
+/* A waker: runs on any thread. An idle connection forgets the interrupt when its next statement
+ * starts. */
 static void interrupt_all(void *arg)
 {
     Duck *duck = arg;
@@ -228,8 +252,9 @@ bool duck_prepare_sql(Connection *connection, Str sql, duckdb_prepared_statement
     return ok;
 }
 
-/* A statement forgets earlier interrupts when it becomes pending, and only then. So the wish to stop is looked at again after that, and no
- * interrupt falls between (delta.md 5.13). What is pending must be executed: dropped, it would keep its database from closing. */
+/* A statement forgets earlier interrupts when it becomes pending, and only then. So the wish to
+ * stop is looked at again after that, and no interrupt falls between (delta.md 5.13). What is
+ * pending must be executed: dropped, it would keep its database from closing. */
 bool duck_run_prepared(Connection *connection, duckdb_prepared_statement statement,
                        bool is_streaming, duckdb_result *out, Err *err)
 {

@@ -1,4 +1,5 @@
-/* duck_checkpoint.c - Delta checkpoints: the shape of the file (delta.md 2.13), and its rows back as the actions they came from (1.4). */
+/* duck_checkpoint.c - Delta checkpoints: the shape of the file (delta.md 2.13), and its rows back
+ * as the actions they came from (1.4). */
 #include "duck/duck_checkpoint.h"
 
 #include "base/json.h"
@@ -191,6 +192,7 @@ static void write_value(JsonWriter *json, const Shape *shape, const Values *valu
 static void write_parsed_stats(JsonWriter *json, const Values *parsed, idx_t row)
 {
     char text[48];
+    assert(parsed->children);
     if (is_null(parsed, row) || is_null(&parsed->children[0], row)) return;
     int64_t count = ((const int64_t *)parsed->children[0].data)[row];
     int     len   = snprintf(text, sizeof(text), "{\"numRecords\":%lld}", (long long)count);

@@ -1,4 +1,5 @@
-/* What the files of duck/ share: instances, connections, running a statement, and values on their way in and out. */
+/* What the files of duck/ share: instances, connections, running a statement, and values on their
+ * way in and out. */
 #ifndef TIDELAKE_DUCK_INTERNAL_H
 #define TIDELAKE_DUCK_INTERNAL_H
 
@@ -47,13 +48,15 @@ struct DuckSession {
 };
 
 /* --- duck.c --- */
-/* Opens the instance when it is the first connection. `connection` must not move while it is open. */
+/* Opens the instance when it is the first connection. `connection` must not move while it is open.
+ */
 bool duck_connect(Duck *duck, InstanceKind kind, Connection *connection, Err *err) MUST_CHECK;
 void duck_disconnect(Connection *connection); /* accepts one that never opened, all zero */
 /* Prepares one statement. */
 bool duck_prepare_sql(Connection *connection, Str sql, duckdb_prepared_statement *out,
                       Err *err) MUST_CHECK;
-/* Runs it; the caller destroys the result, of a failure too. With `is_streaming` rows are made as they are fetched. */
+/* Runs it; the caller destroys the result, of a failure too. With `is_streaming` rows are made as
+ * they are fetched. */
 bool duck_run_prepared(Connection *connection, duckdb_prepared_statement statement,
                        bool is_streaming, duckdb_result *out, Err *err) MUST_CHECK;
 /* Both in one. */
@@ -68,7 +71,8 @@ bool duck_set_err(Err *err, const char *message);
 duckdb_logical_type duck_logical_type(ColumnType type); /* to be destroyed */
 /* false when the lake has no such type. */
 bool duck_column_type(duckdb_logical_type logical, ColumnType *out);
-/* Puts `count` values from `from` on into the vector. Text is not copied: it must live until libduckdb asks for more. */
+/* Puts `count` values from `from` on into the vector. Text is not copied: it must live until
+ * libduckdb asks for more. */
 void duck_fill_vector(duckdb_vector vector, const ColumnVector *column, size_t from, size_t count);
 /* The vector's values as a column, text pointing into the vector. */
 ColumnVector duck_column_of_vector(Arena *arena, duckdb_vector vector, ColumnType type,
@@ -84,8 +88,14 @@ void duck_append_path_literal(Buf *sql, Str path);
 /* The options of every COPY to Parquet, in parentheses. */
 void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options);
 
+/* --- duck_write.c --- */
+/* Teaches a new instance the table function that pulls row streams; once, because connections that
+ * did so at the same time would be in each other's way. */
+bool duck_register_rows(duckdb_connection connection, Duck *duck, Err *err) MUST_CHECK;
+
 /* --- duck_stats.c --- */
-/* Takes the result row of a COPY with RETURN_STATS apart, and finds out which bounds can be trusted. */
+/* Takes the result row of a COPY with RETURN_STATS apart, and finds out which bounds can be
+ * trusted. */
 bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const Schema *schema,
                           Str local_path, Arena *arena, DuckFile *out, Err *err) MUST_CHECK;
 /* After an error: nothing is left at the path, or nothing in it where it cannot be removed. */

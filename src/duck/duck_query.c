@@ -1,4 +1,5 @@
-/* duck_query.c - sessions of the query instance: statements, queries whose rows are pulled, and COPY of a query. */
+/* duck_query.c - sessions of the query instance: statements, queries whose rows are pulled, and
+ * COPY of a query. */
 #include "duck/duck_internal.h"
 
 #include <assert.h>
@@ -133,7 +134,8 @@ static Str statement_column_name(duckdb_prepared_statement statement, idx_t at, 
     return copy;
 }
 
-/* The query once more, with casts around columns of foreign types; an empty Str when there are none. */
+/* The query once more, with casts around columns of foreign types; an empty Str when there are
+ * none. */
 static Str with_casts(duckdb_prepared_statement statement, Str sql, Arena *arena)
 {
     idx_t count        = duckdb_prepared_statement_column_count(statement);

@@ -1,4 +1,5 @@
-/* duck_sql.c - SQL text for libduckdb. Names and values get into it through the functions here alone. */
+/* duck_sql.c - SQL text for libduckdb. Names and values get into it through the functions here
+ * alone. */
 #include "duck/duck_internal.h"
 
 #include <assert.h>
@@ -123,8 +124,9 @@ static void append_codec(Buf *sql, DuckCompression compression)
     }
 }
 
-/* delta.md 2.3 and 3.3: v1 pages, no Bloom filters, and the key that keeps Spark 3 from shifting old dates. The file is written in place,
- * under the name we chose; a memfd could not be renamed. */
+/* delta.md 2.3 and 3.3: v1 pages, no Bloom filters, and the key that keeps Spark 3 from shifting
+ * old dates. The file is written in place, under the name we chose; a memfd could not be renamed.
+ */
 void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options)
 {
     buf_append_c(sql, "(FORMAT parquet, PARQUET_VERSION v1, ");

@@ -1,4 +1,5 @@
-/* duck_stats.c - the statistics of a file just written: from RETURN_STATS, checked against the footer where that lies (delta.md 5.2, 5.4). */
+/* duck_stats.c - the statistics of a file just written: from RETURN_STATS, checked against the
+ * footer where that lies (delta.md 5.2, 5.4). */
 #include "duck/duck_internal.h"
 
 #include <assert.h>
@@ -35,7 +36,8 @@ static bool is_infinite(Str text)
     return str_equal_c(text, "inf") || str_equal_c(text, "-inf");
 }
 
-/* The bounds are in bytes cut at 256; one cut inside a character is shortened to whole ones, which keeps a minimum a minimum. */
+/* The bounds are in bytes cut at 256; one cut inside a character is shortened to whole ones, which
+ * keeps a minimum a minimum. */
 static Str whole_characters(Str text)
 {
     for (size_t cut = 0; cut < 4 && cut <= text.len; cut++)
@@ -108,8 +110,8 @@ static bool has_float_bounds(const DuckFile *file, const Schema *schema)
     return false;
 }
 
-/* has_nan is that of the last row group, and min and max skip the groups that have none. So a float column has bounds only when each of its row
- * groups with values has them (5.4). */
+/* has_nan is that of the last row group, and min and max skip the groups that have none. So a float
+ * column has bounds only when each of its row groups with values has them (5.4). */
 static bool drop_unsound_bounds(Connection *connection, Str local_path, Arena *arena,
                                 DuckFile *file, Err *err)
 {

@@ -1,5 +1,6 @@
-/* duck_values.c - values between blocks of rows and libduckdb's vectors. Both hold them in the same form (types/column_type.h), so only
- * text is touched one by one, and even its bytes stay where they are. */
+/* duck_values.c - values between blocks of rows and libduckdb's vectors. Both hold them in the same
+ * form (types/column_type.h), so only text is touched one by one, and even its bytes stay where
+ * they are. */
 #include "base/limits.h"
 #include "duck/duck_internal.h"
 

@@ -1,5 +1,6 @@
-/* duck_write.c - row streams into Parquet files and temp tables. COPY asks a table function for rows, which asks the stream for its next block
- * and hands out slices of it without copying text (delta.md 5.12). */
+/* duck_write.c - row streams into Parquet files and temp tables. COPY asks a table function for
+ * rows, which asks the stream for its next block and hands out slices of it without copying text
+ * (delta.md 5.12). */
 #include "duck/duck_internal.h"
 
 #include <assert.h>
@@ -107,18 +108,18 @@ static void rows_next(duckdb_function_info info, duckdb_data_chunk chunk)
                                   "the row stream failed"); /* its Err is what the caller gets */
 }
 
-static bool register_rows_function(Connection *connection, Err *err)
+bool duck_register_rows(duckdb_connection connection, Duck *duck, Err *err)
 {
     duckdb_table_function function = duckdb_create_table_function();
     duckdb_logical_type   number   = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT);
 
     duckdb_table_function_set_name(function, ROWS_FUNCTION);
     duckdb_table_function_add_parameter(function, number);
-    duckdb_table_function_set_extra_info(function, connection->duck, NULL);
+    duckdb_table_function_set_extra_info(function, duck, NULL);
     duckdb_table_function_set_bind(function, rows_bind);
     duckdb_table_function_set_init(function, rows_init);
     duckdb_table_function_set_function(function, rows_next);
-    bool ok = duckdb_register_table_function(connection->raw, function) == DuckDBSuccess;
+    bool ok = duckdb_register_table_function(connection, function) == DuckDBSuccess;
     duckdb_destroy_logical_type(&number);
     duckdb_destroy_table_function(&function);
     return ok ||
@@ -133,22 +134,19 @@ static bool copy_rows(RowSource *source, Str local_path, const DuckWriteOptions 
     Connection    connection = {0};
     duckdb_result result     = {0};
     Buf           sql        = buf_new(arena, 0);
-    bool          ok         = false;
 
     if (!duck_connect(source->duck, INSTANCE_WRITER, &connection, err)) return false;
-    if (!register_rows_function(&connection, err)) goto done;
     add_source(source);
     buf_printf(&sql, "COPY (SELECT * FROM " ROWS_FUNCTION "(%lld)) TO ", (long long)source->id);
     duck_append_literal(&sql, local_path);
     buf_append_char(&sql, ' ');
     duck_append_copy_options(&sql, options);
-    ok = duck_run_sql(&connection, buf_str(&sql), false, &result, err);
+    bool ok = duck_run_sql(&connection, buf_str(&sql), false, &result, err);
     remove_source(source);
     if (!ok && source->err.code != ERR_NONE) err_copy(err, &source->err);
     ok = ok && duck_read_copy_stats(&connection, &result, &source->rows->schema, local_path, arena,
                                     out, err);
     if (!ok) duck_discard_file(local_path);
-done:
     duckdb_destroy_result(&result);
     duck_disconnect(&connection);
     return ok;
@@ -193,7 +191,8 @@ static duckdb_data_chunk new_chunk(Arena *arena, const Schema *schema)
     return chunk;
 }
 
-/* Rows are appended, not pulled: the query instance would pull on one of its own threads, and streams belong to their caller's. */
+/* Rows are appended, not pulled: the query instance would pull on one of its own threads, and
+ * streams belong to their caller's. */
 static bool append_rows(DuckSession *session, RowSource *source, Str table_name, Arena *scratch,
                         Err *err)
 {

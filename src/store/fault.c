@@ -1,4 +1,5 @@
-/* A store around another that fails or "crashes" at a chosen step, before or after the step took effect (style.md 7). */
+/* A store around another that fails or "crashes" at a chosen step, before or after the step took
+ * effect (style.md 7). */
 #include "base/arena.h"
 #include "store/store.h"
 

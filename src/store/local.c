@@ -1,5 +1,6 @@
-/* Files on a local disk. A new content is always complete and durable under a temporary name before it gets its own, by a
- * link or a rename, and the directory is synced before we say so (delta.md 2.10). */
+/* Files on a local disk. A new content is always complete and durable under a temporary name before
+ * it gets its own, by a link or a rename, and the directory is synced before we say so
+ * (delta.md 2.10). */
 #define _GNU_SOURCE /* renameat2 */
 #include "base/list.h"
 #include "store/local_internal.h"
@@ -155,7 +156,8 @@ static int open_temp(LocalStore *local, int directory_fd, const char *name, Temp
     return -1;
 }
 
-/* The content, complete and durable, under a temporary name beside `path`. Nothing is left when it fails. */
+/* The content, complete and durable, under a temporary name beside `path`. Nothing is left when it
+ * fails. */
 static bool write_temp(LocalStore *local, int directory_fd, const LocalPath *path, Bytes data,
                        TempFile *temp, Err *err)
 {
@@ -250,7 +252,8 @@ done:
     return ok;
 }
 
-/* Hadoop's checksum of the old content would make the new one unreadable to Spark, so it goes first, durably. */
+/* Hadoop's checksum of the old content would make the new one unreadable to Spark, so it goes
+ * first, durably. */
 static bool remove_stale_checksum(int directory_fd, const LocalPath *path, Err *err)
 {
     char name[NAME_MAX + 1];

@@ -1,4 +1,5 @@
-/* What the two halves of the local store share: paths, durable directories, and names given without replacing. */
+/* What the two halves of the local store share: paths, durable directories, and names given without
+ * replacing. */
 #ifndef TIDELAKE_STORE_LOCAL_INTERNAL_H
 #define TIDELAKE_STORE_LOCAL_INTERNAL_H
 
@@ -31,8 +32,9 @@ bool local_sync_directory(int directory_fd, const char *directory, Err *err) MUS
 int  local_sync(int fd);
 void local_entry_from_stat(const struct stat *status, StoreEntry *out);
 
-/* Moves a finished file to a name that must not exist yet (ERR_CONFLICT). A link is tried first for what others race for, an exclusive
- * rename for names that are ours alone; each is the other's substitute where a file system lacks one (delta.md 2.10). */
+/* Moves a finished file to a name that must not exist yet (ERR_CONFLICT). A link is tried first for
+ * what others race for, an exclusive rename for names that are ours alone; each is the other's
+ * substitute where a file system lacks one (delta.md 2.10). */
 typedef struct LocalMove {
     int         from_fd, to_fd; /* directories */
     const char *from, *to;      /* names in them */

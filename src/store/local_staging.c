@@ -1,4 +1,5 @@
-/* Data files before their commit, on a local disk (delta.md 2.1): a folder per run under a lock that dies with its process. */
+/* Data files before their commit, on a local disk (delta.md 2.1): a folder per run under a lock
+ * that dies with its process. */
 #define _GNU_SOURCE /* flock beside POSIX */
 #include "store/local_internal.h"
 
@@ -43,8 +44,8 @@ static void remove_files_in(int folder_fd)
     closedir(folder);
 }
 
-/* Removes the folder of a run that has died, which is the one whose lock can be taken. What cannot be removed is left for the
- * next run: it is in nobody's way. */
+/* Removes the folder of a run that has died, which is the one whose lock can be taken. What cannot
+ * be removed is left for the next run: it is in nobody's way. */
 static void remove_if_dead(int purpose_fd, const char *run_id)
 {
     int folder_fd = openat(purpose_fd, run_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -79,8 +80,8 @@ static bool join(char *out, size_t size, const char *directory, Str name)
     return len > 0 && (size_t)len < size;
 }
 
-/* Makes the run's folder and locks it. false with errno ENOENT when another run removed a folder in between, which is a reason to
- * try again. Nothing here needs to be durable. */
+/* Makes the run's folder and locks it. false with errno ENOENT when another run removed a folder in
+ * between, which is a reason to try again. Nothing here needs to be durable. */
 static bool enter_folder(LocalStaging *staging)
 {
     struct stat mine, named;
@@ -157,7 +158,8 @@ bool local_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *loca
     return true;
 }
 
-/* fsync works on a descriptor that can only read, so libduckdb's file is made durable after it was closed. */
+/* fsync works on a descriptor that can only read, so libduckdb's file is made durable after it was
+ * closed. */
 static bool sync_staged(LocalStaging *staging, const char *name, StoreEntry *out, Err *err)
 {
     struct stat status;

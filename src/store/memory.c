@@ -1,5 +1,6 @@
-/* A store in memory, for tests and simulation. Names are kept in order, so listings and everything else are the same in every run.
- * Contents live in plain memory; what libduckdb must read or write is a memfd, which it opens as /proc/self/fd/N. */
+/* A store in memory, for tests and simulation. Names are kept in order, so listings and everything
+ * else are the same in every run. Contents live in plain memory; what libduckdb must read or write
+ * is a memfd, which it opens as /proc/self/fd/N. */
 #define _GNU_SOURCE /* memfd_create */
 #include "base/clock.h"
 #include "base/limits.h"
@@ -31,8 +32,9 @@ typedef struct MemoryFile {
 } MemoryFile;
 
 typedef struct MemoryRun {
-    char *folder; /* with a '/' at its end */
-    bool  is_held;
+    char  *folder;    /* with a '/' at its end */
+    size_t table_len; /* of the table's path, with which it begins */
+    bool   is_held;
 } MemoryRun;
 
 typedef struct MemoryStore {
@@ -209,7 +211,8 @@ static void free_file(MemoryFile *file)
     mem_free(file);
 }
 
-/* Takes the file at `at` out of the listing. A number somebody knows must not come to mean another file. */
+/* Takes the file at `at` out of the listing. A number somebody knows must not come to mean another
+ * file. */
 static void drop_file(MemoryStore *memory, size_t at)
 {
     MemoryFile *file = memory->files[at];
@@ -512,6 +515,7 @@ static bool memory_staging_open(Store *store, Str table_path, Str purpose, Str r
 
     MemoryRun *run = mem_alloc(sizeof(MemoryRun));
     run->is_held   = true;
+    run->table_len = table.len;
     run->folder    = mem_alloc((size_t)len + 1);
     memcpy(run->folder, folder, (size_t)len);
     insert_ptr((void ***)&memory->runs, &memory->run_count, &memory->run_capacity,
@@ -568,6 +572,14 @@ static void rename_file(MemoryStore *memory, MemoryFile *file, Str path)
                lower_bound(memory, path), file);
 }
 
+/* Right in the folder of the run's table, whose names wait for store_staging_sync. */
+static bool is_in_table_folder(const MemoryRun *run, Str path)
+{
+    ptrdiff_t slash = str_find_last_char(path, '/');
+    return slash >= 0 &&
+           str_equal((Str){path.ptr, (size_t)slash}, (Str){run->folder, run->table_len});
+}
+
 static bool memory_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out,
                                    Err *err)
 {
@@ -582,8 +594,8 @@ static bool memory_staging_publish(StoreStaging *staging, Str name, Str path, St
     ok = ok && check_free(memory, &where, err);
     if (ok) {
         rename_file(memory, file, path_str(&where));
-        file->is_staged       = false;
-        file->is_unsynced     = true;
+        file->is_staged   = false;
+        file->is_unsynced = is_in_table_folder(((MemoryStaging *)staging)->run, path_str(&where));
         file->modified_utc_us = clock_utc_us(memory->clock);
         if (out) fill_entry(file, out);
     }

@@ -1,10 +1,14 @@
-/* store.h - files at paths: the only way anything we keep reaches a disk (delta.md 2.1, 2.10; style.md 7).
+/* store.h - files at paths: the only way anything we keep reaches a disk (delta.md 2.1, 2.10;
+ * style.md 7).
  *
- * Paths are '/'-separated. An absolute path is itself; a relative one is under the store's root. Directories come into being with
- * the first file in them. Every write is all or nothing and durable when the call returns: a crash at any instruction leaves the old
- * content, the new content, or nothing where there was nothing. One contract test runs against every implementation.
+ * Paths are '/'-separated. An absolute path is itself; a relative one is under the store's root.
+ * Directories come into being with the first file in them. Every write is all or nothing and
+ * durable when the call returns: a crash at any instruction leaves the old content, the new
+ * content, or nothing where there was nothing. One contract test runs against every implementation.
  *
- * Errors: ERR_NOT_FOUND (no such file), ERR_CONFLICT (put_new, publish: the path exists), ERR_STORE (anything else; errno in native). */
+ * Errors: ERR_NOT_FOUND (no such file), ERR_CONFLICT (put_new, publish: the path exists),
+ * ERR_UNSUPPORTED (a file system without links and exclusive rename), ERR_STORE (anything else;
+ * errno in native, the path in the message). A directory where a file is meant is ERR_STORE. */
 #ifndef TIDELAKE_STORE_STORE_H
 #define TIDELAKE_STORE_STORE_H
 
@@ -34,10 +38,12 @@ struct Store {
     bool (*stat)(Store *store, Str path, StoreEntry *out, Err *err);
     bool (*put_new)(Store *store, Str path, Bytes data, Err *err);
     bool (*replace)(Store *store, Str path, Bytes data, Err *err);
-    bool (*list_after)(Store *store, Str directory, Str after, Arena *arena, StoreList *out, Err *err);
+    bool (*list_after)(Store *store, Str directory, Str after, Arena *arena, StoreList *out,
+                       Err *err);
     bool (*remove)(Store *store, Str path, Err *err);
     bool (*fetch_local)(Store *store, Str path, Arena *arena, Str *local_out, Err *err);
-    bool (*staging_open)(Store *store, Str table_path, Str purpose, Str run_id, StoreStaging **out, Err *err);
+    bool (*staging_open)(Store *store, Str table_path, Str purpose, Str run_id, StoreStaging **out,
+                         Err *err);
     bool (*staging_file)(StoreStaging *staging, Str name, Arena *arena, Str *local_out, Err *err);
     bool (*staging_publish)(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err);
     bool (*staging_sync)(StoreStaging *staging, Err *err);
@@ -50,67 +56,88 @@ struct StoreStaging { /* implementations embed it as their first member */
     Store *store;
 };
 
+/* --- files --- */
+
 /* Whole content. ERR_LIMIT when larger than limit_bytes. */
-bool store_read(Store *store, Str path, size_t limit_bytes, Arena *arena, Bytes *out, Err *err) MUST_CHECK;
-bool store_stat(Store *store, Str path, StoreEntry *out, Err *err) MUST_CHECK; /* out->name is not set */
-/* Exclusive: of several callers exactly one succeeds, the rest get ERR_CONFLICT. A reader never sees part of it. */
+bool store_read(Store *store, Str path, size_t limit_bytes, Arena *arena, Bytes *out,
+                Err *err) MUST_CHECK;
+/* Size and time; out->name is not set. */
+bool store_stat(Store *store, Str path, StoreEntry *out, Err *err) MUST_CHECK;
+/* Exclusive: of several callers exactly one succeeds, the rest get ERR_CONFLICT. A reader never
+ * sees part of it. */
 bool store_put_new(Store *store, Str path, Bytes data, Err *err) MUST_CHECK;
-/* Atomic: a reader sees the old content or the new. Removes a stale Hadoop checksum sibling `.<name>.crc` first (delta.md 2.10). */
+/* Atomic: a reader sees the old content or the new. Removes a stale Hadoop checksum sibling
+ * `.<name>.crc` first (delta.md 2.10). */
 bool store_replace(Store *store, Str path, Bytes data, Err *err) MUST_CHECK;
-/* The files of a directory whose names sort after `after` ("" for all). A directory that does not exist is empty. */
-bool store_list_after(Store *store, Str directory, Str after, Arena *arena, StoreList *out, Err *err) MUST_CHECK;
+/* The files of a directory whose names sort after `after` ("" for all), without temporary files of
+ * this store. A directory that does not exist is empty. */
+bool store_list_after(Store *store, Str directory, Str after, Arena *arena, StoreList *out,
+                      Err *err) MUST_CHECK;
 /* Removing what is not there succeeds. */
 bool store_remove(Store *store, Str path, Err *err) MUST_CHECK;
-/* A local path that libduckdb can read the file at, good until the store is closed. ERR_NOT_FOUND when the file is gone. */
+/* A local path that libduckdb can read the file at, good until the store is closed. ERR_NOT_FOUND
+ * when the file is gone. */
 bool store_fetch_local(Store *store, Str path, Arena *arena, Str *local_out, Err *err) MUST_CHECK;
-void store_close(Store *store); /* accepts NULL */
+void store_close(Store *store); /* accepts NULL; every staging must be closed */
+
 /* `directory`/`name` in `arena`; no doubled '/'. */
-Str  store_join(Arena *arena, Str directory, Str name);
-/* Percent-encodes for one path component: keeps A-Z a-z 0-9 - . _ ~ and encodes everything else. */
-Str  store_encode_component(Arena *arena, Str text);
+Str store_join(Arena *arena, Str directory, Str name);
+/* Percent-encodes for one path component: keeps A-Z a-z 0-9 - . _ ~ and encodes all else. */
+Str store_encode_component(Arena *arena, Str text);
 
 /* --- staging: data files before their commit (delta.md 2.1) ---
- * `<table>/_tidelake_staging/<purpose>/<run id>/`, held by an advisory lock as long as the staging is open. Opening one removes the folders of
- * the same purpose whose lock can be taken: those of dead runs. `purpose` says what and for whom ("stream.orders-v1", "apply"), it is
- * percent-encoded. */
-bool store_staging_open(Store *store, Str table_path, Str purpose, Rng *rng, StoreStaging **out, Err *err) MUST_CHECK;
+ * `<table>/_tidelake_staging/<purpose>/<run id>/`, held by an advisory lock as long as the staging
+ * is open. Opening one removes the folders of the same purpose whose lock can be taken: those of
+ * dead runs. `purpose` says what and for whom ("stream.orders-v1", "apply"); it is percent-encoded.
+ * Several threads may stage and publish files of one staging at a time. */
+bool store_staging_open(Store *store, Str table_path, Str purpose, Rng *rng, StoreStaging **out,
+                        Err *err) MUST_CHECK;
 /* A local path a new file called `name` may be written at by libduckdb. Nothing is created. */
-bool store_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *local_out, Err *err) MUST_CHECK;
-/* Makes the staged file durable and moves it to `path`, never replacing. `out` (may be NULL) gets its size and time. Several files may be
- * published before one store_staging_sync, which makes their names durable. */
-bool store_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err) MUST_CHECK;
+bool store_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *local_out,
+                        Err *err) MUST_CHECK;
+/* Makes the staged file durable and moves it to `path`, never replacing. `out` (may be NULL) gets
+ * its size and time. Several files may be published before one store_staging_sync, which makes
+ * their names in the table's folder durable; names in other folders are durable at once. */
+bool store_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out,
+                           Err *err) MUST_CHECK;
 bool store_staging_sync(StoreStaging *staging, Err *err) MUST_CHECK;
 /* Removes what was not published, and the folder. Accepts NULL. */
 void store_staging_close(StoreStaging *staging);
-/* Lets go of it as the death of a process does: the lock goes, the files stay for the next run to remove. For simulated crashes. */
+/* Lets go of it as the death of a process does: the lock goes, the files stay for the next run to
+ * remove. For simulated crashes. Accepts NULL. */
 void store_staging_abandon(StoreStaging *staging);
 
 /* --- implementations --- */
+
 /* Local disk. `root` is where relative paths start; "" for the working directory. */
 Store *store_local_new(Str root);
-/* In memory, for tests and simulation: deterministic, times from `clock`. Staged and fetched files are memfds (/proc/self/fd/N). Each call is a
- * sched_point when `sched` is given. Several "processes" of a simulation share one. */
-typedef struct Clock Clock;
-Store *store_memory_new(Clock *clock, Sched *sched);
-/* What a power failure leaves: staged files are gone, and so are published ones whose names no store_staging_sync made durable. Runs that still
- * hold a staging must be over (store_staging_abandon). */
-void   store_memory_lose_power(Store *memory);
 
-/* Wraps another store (not owned) and fails or "crashes" at a chosen step. A step is one call that changes something: put_new, replace, remove,
- * staging_publish, staging_sync (reads can be counted too). */
+/* In memory, for tests and simulation: deterministic, times from `clock`. Staged and fetched files
+ * are memfds (/proc/self/fd/N). Each call is a sched_point when `sched` is given. Several
+ * "processes" of a simulation share one. */
+typedef struct Clock Clock;
+Store               *store_memory_new(Clock *clock, Sched *sched);
+/* What a power failure leaves: staged files are gone, and so are published ones whose names no
+ * store_staging_sync made durable. Runs that still hold a staging must be over
+ * (store_staging_abandon). */
+void store_memory_lose_power(Store *store);
+
+/* Wraps another store (not owned) and fails or "crashes" at a chosen step. A step is one call that
+ * changes something: put_new, replace, remove, staging_publish, staging_sync (reads can be counted
+ * too). After a crash, closing a staging abandons it. */
 typedef struct FaultPlan {
-    uint64_t fail_at_step;  /* 1 is the first step; 0: never */
-    bool     after_effect;  /* the effect lands, the answer is lost */
-    bool     crash;         /* every call after that one fails too: the process is dead */
-    bool     count_reads;   /* reads, stats, listings and fetches are steps too */
-    uint64_t step_count;    /* steps so far */
-    uint64_t fetch_count;   /* store_fetch_local calls so far */
-    bool     has_crashed;   /* set when the crash came; also consulted by a simulated SqlConn of the same process */
-    int      error_errno;   /* errno reported, e.g. ENOSPC, EROFS; 0: EIO */
-    Str      only_path_containing; /* "" for every path: steps on other paths are not counted */
-    /* Told of every step before it is taken; may be NULL. */
-    void   (*on_step)(void *arg, uint64_t step, const char *operation, Str path);
-    void    *on_step_arg;
+    uint64_t fail_at_step; /* 1 is the first step; 0: never */
+    bool     after_effect; /* the effect lands, the answer is lost */
+    bool     crash;        /* every call after that one fails too: the process is dead */
+    bool     count_reads;  /* reads, stats, listings and fetches are steps too */
+    uint64_t step_count;   /* steps so far */
+    uint64_t fetch_count;  /* store_fetch_local calls so far */
+    bool     has_crashed;  /* set by the crash; read by a simulated SqlConn of the process too */
+    int      error_errno;  /* errno reported, e.g. ENOSPC, EROFS; 0: EIO */
+    Str      only_path_containing; /* "" for every path: steps on others are not counted */
+    /* Told of every step before it is taken, under the plan's lock; may be NULL. */
+    void (*on_step)(void *arg, uint64_t step, const char *operation, Str path);
+    void *on_step_arg;
 } FaultPlan;
 Store *store_fault_new(Store *inner, FaultPlan *plan); /* `plan` is borrowed */
 

@@ -26,10 +26,11 @@ UNUSED static DuckWorld *duck_world_new(int64_t memory_limit_bytes)
     world->arena        = arena_new();
     world->dir          = test_dir_new(world->arena);
     world->cancel       = cancel_new();
-    DuckOptions options = {.memory_limit_bytes = memory_limit_bytes,
-                           .threads            = 2,
-                           .temp_directory     = str_printf(world->arena, "%s/spill", world->dir),
-                           .cancel             = world->cancel};
+    DuckOptions options = {
+        .memory_limit_bytes = memory_limit_bytes,
+        .threads            = 2,
+        .temp_directory     = str_printf(world->arena, "%s/made/when/needed", world->dir),
+        .cancel             = world->cancel};
     assert_ok(duck_open(&options, &world->duck, &world->err), &world->err);
     assert_ok(duck_session_open(world->duck, &world->session, &world->err), &world->err);
     return world;

@@ -1,4 +1,5 @@
-/* Checkpoints: every action there and back, the shape of the file, and files of other writers (delta.md 1.4, 2.13). */
+/* Checkpoints: every action there and back, the shape of the file, and files of other writers
+ * (delta.md 1.4, 2.13). */
 #include "duck_test.h"
 
 #include "duck/duck_checkpoint.h"
@@ -210,7 +211,8 @@ static void many_actions_and_several_files_are_read(void **state)
     assert_int_equal(lines, 10000);
 }
 
-/* V2 checkpoints, old ones and other engines' (1.4): missing columns and members are NULL, unknown ones are dropped. */
+/* V2 checkpoints, old ones and other engines' (1.4): missing columns and members are NULL, unknown
+ * ones are dropped. */
 static void checkpoints_of_other_writers_are_read(void **state)
 {
     DuckWorld *world = *state;

@@ -1,4 +1,5 @@
-/* What stands in the files: the type of every column (delta.md 3.1), and every value as it went in. */
+/* What stands in the files: the type of every column (delta.md 3.1), and every value as it went in.
+ */
 #include "duck_test.h"
 
 #include <float.h>
@@ -322,7 +323,8 @@ static void negative_zero_is_written_as_zero(void **state)
     row_stream_close(rows);
 }
 
-/* delta.md 5.6: columns a file lacks are NULL, narrower ones are cast, whatever file comes first. */
+/* delta.md 5.6: columns a file lacks are NULL, narrower ones are cast, whatever file comes first.
+ */
 static void files_of_older_schemas_are_read_as_the_newest(void **state)
 {
     DuckWorld       *world      = *state;

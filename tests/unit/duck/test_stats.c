@@ -1,4 +1,5 @@
-/* Which bounds of a written file can be trusted: the traps of delta.md 5.4, and the forms of 5.2. */
+/* Which bounds of a written file can be trusted: the traps of delta.md 5.4, and the forms of 5.2.
+ */
 #include "duck_test.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Row streams on their way into a file: slices, errors, several writers at once, stopping, memory. */
+/* Row streams on their way into a file: slices, errors, several writers at once, stopping, memory.
+ */
 #define _GNU_SOURCE /* memfd_create */
 #include "duck_test.h"
 
@@ -241,6 +242,40 @@ static void four_writers_write_on_their_own_threads(void **state)
     }
 }
 
+static void *write_a_little(void *arg)
+{
+    Writer       *writer = arg;
+    Arena        *arena  = arena_new();
+    GeneratedRows rows   = generated_rows(mixed_columns, 4, 10, 10, fill_mixed);
+    DuckFile      file;
+    Str           path = str_printf(arena, "%s/w%d.parquet", writer->world->dir, writer->number);
+
+    writer->ok = write_mixed(writer->world, &rows, path, arena, &file, &writer->err);
+    arena_close(rows.arena);
+    arena_close(arena);
+    return NULL;
+}
+
+/* The first use opens the instance; whoever comes meanwhile waits. */
+static void the_first_writers_may_start_together(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 8; round++) {
+        DuckWorld *world = duck_world_new(256 * MEGABYTE);
+        Writer     writers[4];
+        for (int i = 0; i < 4; i++) {
+            writers[i] = (Writer){.world = world, .number = i};
+            assert_int_equal(pthread_create(&writers[i].thread, NULL, write_a_little, &writers[i]),
+                             0);
+        }
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
+        for (int i = 0; i < 4; i++)
+            assert_ok(writers[i].ok, &writers[i].err);
+        duck_world_close(world);
+    }
+}
+
 /* --- stopping --- */
 
 typedef struct Stopper {
@@ -358,6 +393,7 @@ int main(void)
         duck_test(a_full_disk_is_a_store_error_and_leaves_no_file),
         duck_test(a_memfd_can_be_written_and_is_emptied_by_an_error),
         duck_test(four_writers_write_on_their_own_threads),
+        cmocka_unit_test(the_first_writers_may_start_together),
         duck_test(a_cancel_stops_a_writer_and_leaves_no_file),
         duck_test(four_writers_of_wide_rows_stay_within_their_memory),
     };

@@ -117,7 +117,8 @@ UNUSED static void test_assert_listed(StoreWorld *world, Str directory, Str afte
     test_assert_str(text, names, file, line);
 }
 
-/* Where the first staging of the purpose "apply" at "t" keeps its files: the world's ids come from a seed. */
+/* Where the first staging of the purpose "apply" at "t" keeps its files: the world's ids come from
+ * a seed. */
 UNUSED static Str staging_folder_of_first_run(StoreWorld *world)
 {
     Rng *same   = rng_new(1);

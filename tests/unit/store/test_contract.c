@@ -1,4 +1,5 @@
-/* What store.h promises, against every store: local, memory, and memory behind a fault store without faults. */
+/* What store.h promises, against every store: local, memory, and memory behind a fault store
+ * without faults. */
 #include "store_test.h"
 
 /* --- files --- */

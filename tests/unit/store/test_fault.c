@@ -1,4 +1,5 @@
-/* The store that fails on purpose: at which step, before or after its effect, and how it stays dead. */
+/* The store that fails on purpose: at which step, before or after its effect, and how it stays
+ * dead. */
 #include "store_test.h"
 
 static Bytes data(void)

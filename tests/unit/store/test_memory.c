@@ -1,4 +1,5 @@
-/* What only the memory store promises: one content for several simulated processes, threads, power failures, memfds. */
+/* What only the memory store promises: one content for several simulated processes, threads, power
+ * failures, memfds. */
 #include "store_test.h"
 
 #include "base/sched.h"
