@@ -105,6 +105,8 @@ static bool conform_next(RowStream *stream, RowBlock *out, Err *err)
 
     arena_reset(conform->block);
     if (!row_stream_next(conform->inner, &block, err)) return false;
+    *out = (RowBlock){.column_count = stream->schema.column_count};
+    if (block.row_count == 0) return true;
     for (size_t i = 0; i < stream->schema.column_count; i++) {
         const Column *want = &stream->schema.columns[i];
         if (conform->source[i] == ABSENT) {
@@ -118,9 +120,8 @@ static bool conform_next(RowStream *stream, RowBlock *out, Err *err)
             return err_set(err, ERR_SCHEMA_CHANGED, "a value of column %.*s does not fit into %.*s", STR_ARG(want->name),
                            STR_ARG(column_type_sql_name(conform->block, want->type)));
     }
-    *out = (RowBlock){.columns      = conform->columns,
-                      .column_count = stream->schema.column_count,
-                      .row_count    = block.row_count};
+    out->columns   = conform->columns;
+    out->row_count = block.row_count;
     return true;
 }
 

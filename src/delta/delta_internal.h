@@ -269,6 +269,8 @@ void      log_state_apply(LogState *state, const LogPlace *place, const Action *
 /* All the actions of one commit, or none when one of them is damaged or the header they give cannot be read. `changes` may be NULL. */
 bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text, Str file, bool check,
                             LogChanges *changes, Err *err) MUST_CHECK;
+/* What cannot be parsed may be written for readers of a later protocol, and that is the better message. */
+void log_prefer_protocol_error(const LogPlace *place, int64_t version, Str protocol_raw, Err *err);
 /* DELTA-L05, L06, then the header's checks. */
 bool log_state_finish(LogState *state, const LogPlace *place, Err *err) MUST_CHECK;
 /* Forgets tombstones that no checkpoint would keep. */

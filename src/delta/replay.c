@@ -293,6 +293,20 @@ static bool next_header(const LogState *state, const LogPlace *place, int64_t ve
     return false;
 }
 
+void log_prefer_protocol_error(const LogPlace *place, int64_t version, Str protocol_raw, Err *err)
+{
+    Arena   *arena  = arena_new();
+    Err      judged = ERR_INIT;
+    Protocol protocol;
+    JsonText body;
+    size_t   bad_at;
+
+    if (err->code == ERR_DAMAGED && json_text_parse(protocol_raw, &body, &bad_at) &&
+        protocol_parse(body, arena, &protocol) && !protocol_check_read(place, version, &protocol, &judged))
+        err_copy(err, &judged);
+    arena_close(arena);
+}
+
 bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text, Str file, bool check,
                             LogChanges *changes, Err *err)
 {
@@ -311,6 +325,9 @@ bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t vers
             header_close(state->header);
             state->header = header;
         }
+    } else {
+        Str protocol = actions.protocol_raw.len ? actions.protocol_raw : state->protocol_raw;
+        log_prefer_protocol_error(place, version, protocol, err);
     }
     arena_close(arena);
     return ok;

@@ -1,16 +1,20 @@
 /* Which files of the log lead to a version (delta.md 1.2). */
 #include "delta/delta_internal.h"
 
-#include <assert.h>
+#define PARTS_MAX 100000 /* of a checkpoint; more is no number to trust */
+
+/* Multi-part checkpoints of one version, by their number of parts. */
+typedef struct PartSet {
+    int64_t part_count, found_count;
+    Str    *parts;
+} PartSet;
 
 /* The checkpoint files of one version, as the listing shows them. */
 typedef struct Candidate {
     int64_t version;
     Str     classic, uuid;
     bool    uuid_is_json;
-    int64_t part_count;  /* of the multi-part form seen last, which is complete when found_count reaches it */
-    int64_t found_count;
-    Str    *parts;
+    LIST(PartSet) part_sets;
 } Candidate;
 
 typedef struct Listing {
@@ -26,10 +30,17 @@ typedef struct Wish {
     int64_t from, target, checkpoint_below;
 } Wish;
 
+static const PartSet *find_whole_set(const Candidate *candidate)
+{
+    for (size_t i = 0; i < candidate->part_sets.count; i++)
+        if (candidate->part_sets.items[i].found_count == candidate->part_sets.items[i].part_count)
+            return &candidate->part_sets.items[i];
+    return NULL;
+}
+
 static bool is_complete(const Candidate *candidate)
 {
-    return candidate->uuid.len > 0 || candidate->classic.len > 0 ||
-           (candidate->part_count > 0 && candidate->found_count == candidate->part_count);
+    return candidate->uuid.len > 0 || candidate->classic.len > 0 || find_whole_set(candidate);
 }
 
 static void take_candidate(Listing *listing, const Candidate *candidate, const Wish *wish)
@@ -40,20 +51,22 @@ static void take_candidate(Listing *listing, const Candidate *candidate, const W
     if (candidate->version < wish->checkpoint_below) listing->best = *candidate;
 }
 
+static PartSet *find_part_set(Candidate *candidate, int64_t part_count, Arena *arena)
+{
+    for (size_t i = 0; i < candidate->part_sets.count; i++)
+        if (candidate->part_sets.items[i].part_count == part_count) return &candidate->part_sets.items[i];
+    PartSet *set    = LIST_PUSH(arena, &candidate->part_sets);
+    set->part_count = part_count;
+    set->parts      = ARENA_ARRAY(arena, Str, (size_t)part_count);
+    return set;
+}
+
 static void note_part(Candidate *candidate, const LogName *name, Str text, Arena *arena)
 {
-    if (name->part_count > 100000) return;
-    if (name->part_count != candidate->part_count) {
-        bool was_complete = candidate->part_count > 0 && candidate->found_count == candidate->part_count;
-        if (was_complete) return;
-        candidate->part_count  = name->part_count;
-        candidate->found_count = 0;
-        candidate->parts       = ARENA_ARRAY(arena, Str, (size_t)name->part_count);
-    }
-    /* a listing is sorted and without doubles, but parts of another count may stand between ours */
-    if (candidate->parts[name->part - 1].len > 0) return;
-    candidate->parts[name->part - 1] = text;
-    candidate->found_count++;
+    if (name->part_count > PARTS_MAX) return;
+    PartSet *set = find_part_set(candidate, name->part_count, arena);
+    set->found_count += set->parts[name->part - 1].len == 0;
+    set->parts[name->part - 1] = text;
 }
 
 static void note_checkpoint(Candidate *candidate, const LogName *name, Str text, Arena *arena)
@@ -108,8 +121,9 @@ static void fill_checkpoint(LogSegment *segment, const Candidate *candidate, Are
     } else if (candidate->classic.len > 0) {
         segment->checkpoint_names[0] = candidate->classic;
     } else {
-        segment->checkpoint_names = candidate->parts;
-        segment->checkpoint_count = (size_t)candidate->part_count;
+        const PartSet *set        = find_whole_set(candidate);
+        segment->checkpoint_names = set->parts;
+        segment->checkpoint_count = (size_t)set->part_count;
     }
 }
 

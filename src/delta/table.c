@@ -112,21 +112,6 @@ static bool load_commits(LogState *state, const LogPlace *place, int64_t last, E
     return ok;
 }
 
-/* What cannot be parsed may be written for readers of a later protocol, and that is the better message. */
-static void prefer_protocol_error(const LogState *state, const LogPlace *place, Err *err)
-{
-    Arena   *arena = arena_new();
-    Protocol protocol;
-    JsonText body;
-    size_t   bad_at;
-    Err      judged = ERR_INIT;
-
-    if (err->code == ERR_DAMAGED && json_text_parse(state->protocol_raw, &body, &bad_at) &&
-        protocol_parse(body, arena, &protocol) && !protocol_check_read(place, state->version, &protocol, &judged))
-        err_copy(err, &judged);
-    arena_close(arena);
-}
-
 typedef enum LoadResult { LOAD_DONE, LOAD_FAILED, LOAD_MOVED, LOAD_BAD_CHECKPOINT } LoadResult;
 
 /* A damaged file, not a machine that is short of something. */
@@ -141,12 +126,9 @@ static LoadResult load_segment(const LogPlace *place, const LogSegment *segment,
     LoadResult result = LOAD_DONE;
 
     if (!load_checkpoint(state, place, segment, arena, err)) {
-        prefer_protocol_error(state, place, err);
+        log_prefer_protocol_error(place, segment->checkpoint_version, state->protocol_raw, err);
         result = is_damage(err) ? LOAD_BAD_CHECKPOINT : LOAD_FAILED;
-    } else if (!load_commits(state, place, segment->version, err)) {
-        prefer_protocol_error(state, place, err);
-        result = LOAD_FAILED;
-    } else if (!log_state_finish(state, place, err)) {
+    } else if (!load_commits(state, place, segment->version, err) || !log_state_finish(state, place, err)) {
         result = LOAD_FAILED;
     }
     if (result == LOAD_FAILED && err->code == ERR_NOT_FOUND) result = LOAD_MOVED;
