@@ -2,19 +2,20 @@
 #ifndef TIDESIM_SERVER_H
 #define TIDESIM_SERVER_H
 
-#include "sim/sim.h"
 #include "base/err.h"
+#include "sim/sim.h"
 
 typedef struct SimListener SimListener;
 typedef struct SimListenOptions {
-    Str     address;          /* "127.0.0.1:14330"; port 0 picks a free one */
-    int64_t latency_ms;       /* added to each response */
-    int64_t bandwidth;        /* bytes a second per connection; 0: no limit */
+    Str     address;    /* "127.0.0.1:14330"; port 0 picks a free one */
+    int64_t latency_ms; /* added to each response */
+    int64_t bandwidth;  /* bytes a second per connection; 0: no limit */
 } SimListenOptions;
 
 /* Accepts connections on threads of its own until closed. */
-bool sim_listener_open(SimServer *server, const SimListenOptions *options, SimListener **out, Err *err) MUST_CHECK;
+bool sim_listener_open(SimServer *server, const SimListenOptions *options, SimListener **out,
+                       Err *err) MUST_CHECK;
 Str  sim_listener_address(const SimListener *listener); /* "127.0.0.1:40123" */
-void sim_listener_close(SimListener *listener); /* drops every connection; accepts NULL */
+void sim_listener_close(SimListener *listener);         /* drops every connection; accepts NULL */
 
 #endif

@@ -1,0 +1,164 @@
+/* server_sink.c - a session's results as tokens. */
+#include "sim/server_internal.h"
+
+static TdsSink *of(SimSink *sink)
+{
+    return (TdsSink *)sink;
+}
+
+static uint8_t done_token(SimDoneKind kind)
+{
+    switch (kind) {
+    case SIM_DONE_STATEMENT: return TDS_TOKEN_DONE;
+    case SIM_DONE_IN_PROC: return TDS_TOKEN_DONEINPROC;
+    case SIM_DONE_PROC: return TDS_TOKEN_DONEPROC;
+    }
+    return TDS_TOKEN_DONE;
+}
+
+static void put_pending(TdsSink *sink, bool is_last)
+{
+    const SimDone *done   = &sink->pending;
+    uint16_t       status = 0;
+
+    if (!sink->has_pending) return;
+    sink->has_pending = false;
+    if (!is_last) status |= TDS_DONE_MORE;
+    if (done->has_error) status |= TDS_DONE_ERROR;
+    if (done->in_transaction) status |= TDS_DONE_INXACT;
+    if (done->has_count) status |= TDS_DONE_COUNT;
+    if (done->is_attention) status |= TDS_DONE_ATTN;
+    tds_put_done(sink->writer, sink->tds_version, done_token(done->kind), status, done->command,
+                 (uint64_t)(done->has_count ? done->row_count : 0));
+}
+
+static bool on_columns(SimSink *base, const SimResultColumn *columns, size_t count)
+{
+    TdsSink *sink = of(base);
+
+    put_pending(sink, false);
+    arena_reset(sink->columns_arena);
+    sink->columns      = ARENA_ARRAY(sink->columns_arena, TdsColumn, count + 1);
+    sink->values       = ARENA_ARRAY(sink->columns_arena, TdsValue, count + 1);
+    sink->column_count = count;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t flags = TDS_COLUMN_UPDATABLE_UNKNOWN;
+        if (columns[i].is_nullable) flags |= TDS_COLUMN_NULLABLE;
+        if (columns[i].is_case_sensitive) flags |= TDS_COLUMN_CASE_SENSITIVE;
+        if (columns[i].is_identity) flags |= TDS_COLUMN_IDENTITY;
+        if (columns[i].is_computed) flags |= TDS_COLUMN_COMPUTED;
+        sink->columns[i] = (TdsColumn){.name = str_copy(sink->columns_arena, columns[i].name),
+                                       .type = tds_type_of_sim(&columns[i].type, sink->tds_version),
+                                       .flags = flags};
+    }
+    sink->sim_types = ARENA_ARRAY(sink->columns_arena, SimType, count + 1);
+    for (size_t i = 0; i < count; i++)
+        sink->sim_types[i] = columns[i].type;
+    tds_put_columns(sink->writer, sink->tds_version, sink->columns, count);
+    return !tds_writer_has_failed(sink->writer);
+}
+
+static bool on_row(SimSink *base, const SimValue *values, size_t count)
+{
+    TdsSink *sink = of(base);
+
+    arena_reset(sink->row_arena);
+    for (size_t i = 0; i < count; i++)
+        sink->values[i] = tds_value_of_sim(&values[i], &sink->sim_types[i], &sink->columns[i].type,
+                                           sink->row_arena);
+    tds_put_row(sink->writer, sink->tds_version, sink->columns, sink->values, count);
+    return !tds_writer_has_failed(sink->writer);
+}
+
+static bool on_message(SimSink *base, const SimError *message)
+{
+    TdsSink         *sink = of(base);
+    TdsServerMessage tds  = {.number    = message->number,
+                             .line      = MAX(message->line, 1),
+                             .state     = message->state,
+                             .severity  = message->severity,
+                             .text      = str_from_c(message->message),
+                             .server    = sink->server_name,
+                             .procedure = str_from_c(message->procedure)};
+
+    put_pending(sink, false);
+    if (message->severity >= 20) sink->is_fatal = true;
+    tds_put_message(sink->writer, sink->tds_version, message->severity > 10, &tds);
+    return !tds_writer_has_failed(sink->writer);
+}
+
+static bool on_done(SimSink *base, const SimDone *done)
+{
+    TdsSink *sink = of(base);
+
+    put_pending(sink, false);
+    sink->pending     = *done;
+    sink->has_pending = true;
+    if (done->is_attention) sink->ended_by_attention = true;
+    return !tds_writer_has_failed(sink->writer);
+}
+
+static bool on_env_change(SimSink *base, SimEnvKind kind, Bytes new_value, Bytes old_value)
+{
+    TdsSink *sink = of(base);
+
+    put_pending(sink, false);
+    if (kind == SIM_ENV_DATABASE || kind == SIM_ENV_LANGUAGE || kind == SIM_ENV_PACKET_SIZE)
+        tds_put_env_text(sink->writer, (uint8_t)kind, bytes_str(new_value), bytes_str(old_value));
+    else
+        tds_put_env_bytes(sink->writer, (uint8_t)kind, new_value, old_value);
+    return !tds_writer_has_failed(sink->writer);
+}
+
+static bool on_return_status(SimSink *base, int32_t status)
+{
+    TdsSink *sink = of(base);
+
+    put_pending(sink, false);
+    tds_put_return_status(sink->writer, status);
+    return !tds_writer_has_failed(sink->writer);
+}
+
+static bool on_return_value(SimSink *base, Str name, const SimValue *value)
+{
+    TdsSink *sink = of(base);
+    TdsType  type = tds_type_of_sim(&value->type, sink->tds_version);
+    TdsValue wire;
+
+    put_pending(sink, false);
+    arena_reset(sink->row_arena);
+    wire = tds_value_of_sim(value, &value->type, &type, sink->row_arena);
+    tds_put_return_value(sink->writer, sink->tds_version, 0, name, &type, &wire);
+    return !tds_writer_has_failed(sink->writer);
+}
+
+void tds_sink_init(TdsSink *sink, TdsWriter *writer, uint32_t tds_version, Str server_name)
+{
+    *sink = (TdsSink){.sink          = {.columns       = on_columns,
+                                        .row           = on_row,
+                                        .message       = on_message,
+                                        .done          = on_done,
+                                        .env_change    = on_env_change,
+                                        .return_status = on_return_status,
+                                        .return_value  = on_return_value},
+                      .writer        = writer,
+                      .tds_version   = tds_version,
+                      .server_name   = server_name,
+                      .columns_arena = arena_new(),
+                      .row_arena     = arena_new()};
+}
+
+void tds_sink_close(TdsSink *sink)
+{
+    arena_close(sink->columns_arena);
+    arena_close(sink->row_arena);
+}
+
+void tds_sink_finish(TdsSink *sink, bool is_rpc)
+{
+    if (!sink->has_pending) {
+        sink->pending     = (SimDone){.kind = is_rpc ? SIM_DONE_PROC : SIM_DONE_STATEMENT};
+        sink->has_pending = true;
+    }
+    put_pending(sink, true);
+}
