@@ -361,19 +361,26 @@ static Schema expected_schema(Arena *arena, const Schema *columns)
     return (Schema){expected, columns->column_count + 2};
 }
 
-static bool check_result(const ChangeStream *changes, Err *err)
+/* Types are asserted further on: the server's answer is checked here. */
+static bool check_result(const ChangeStream *changes, const Schema *columns, Err *err)
 {
     const Schema *schema = &changes->result->stream.schema;
+    bool          ok = schema->column_count == changes->first_column + changes->list.column_count &&
+              schema->columns[AT_START_LSN].type.kind == TYPE_BINARY &&
+              schema->columns[AT_SEQVAL].type.kind == TYPE_BINARY &&
+              schema->columns[AT_OPERATION].type.kind == TYPE_INTEGER &&
+              schema->columns[changes->first_column - 1].type.kind == TYPE_TIMESTAMP_NTZ;
 
-    if (schema->column_count == changes->first_column + changes->list.column_count &&
-        schema->columns[AT_START_LSN].type.kind == TYPE_BINARY &&
-        schema->columns[AT_SEQVAL].type.kind == TYPE_BINARY &&
-        schema->columns[AT_OPERATION].type.kind == TYPE_INTEGER &&
-        schema->columns[changes->first_column - 1].type.kind == TYPE_TIMESTAMP_NTZ)
-        return true;
-    return err_set(err, ERR_QUERY,
-                   "the change table of %.*s answered with other columns than asked for",
-                   STR_ARG(changes->instance_name));
+    if (ok && changes->has_command_id)
+        ok = schema->columns[AT_COMMAND_ID].type.kind == TYPE_INTEGER;
+    for (size_t i = 0; ok && i < columns->column_count; i++) {
+        ptrdiff_t at = changes->list.positions[i];
+        ok = at < 0 || column_type_equal(schema->columns[changes->first_column + (size_t)at].type,
+                                         columns->columns[i].type);
+    }
+    return ok || err_set(err, ERR_QUERY,
+                         "the change table of %.*s answered with other columns than asked for",
+                         STR_ARG(changes->instance_name));
 }
 
 static bool open_range(ChangeStream *changes, const Schema *columns, Err *err)
@@ -401,7 +408,7 @@ static bool open_range(ChangeStream *changes, const Schema *columns, Err *err)
     if (!sqlconn_query(changes->conn, &query, &changes->result, err))
         return mssql_explain_change_error(changes->mssql, changes->conn, changes->instance_name,
                                           err);
-    return check_result(changes, err);
+    return check_result(changes, columns, err);
 }
 
 bool mssql_read_changes(Mssql *mssql, const ChangeRange *range, const Schema *columns,

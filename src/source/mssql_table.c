@@ -117,6 +117,19 @@ static bool part_text(TableStream *table, const CaptureTable *captures, const Ta
     return true;
 }
 
+static bool check_result(const TableStream *table, const Schema *columns, Err *err)
+{
+    const Schema *schema = &table->result->stream.schema;
+    bool          ok     = schema->column_count == MAX(table->list.column_count, 1);
+
+    for (size_t i = 0; ok && i < columns->column_count; i++) {
+        ptrdiff_t at = table->list.positions[i];
+        ok = at < 0 || column_type_equal(schema->columns[at].type, columns->columns[i].type);
+    }
+    return ok ||
+           err_set(err, ERR_QUERY, "the source table answered with other columns than asked for");
+}
+
 static bool open_part(TableStream *table, const CaptureTable *captures, const TablePlan *plan,
                       size_t partition, const Schema *columns, Err *err)
 {
@@ -134,8 +147,7 @@ static bool open_part(TableStream *table, const CaptureTable *captures, const Ta
     if (!sqlconn_query(table->conn, &query, &table->result, err))
         return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table,
                                          err);
-    if (table->result->stream.schema.column_count == MAX(table->list.column_count, 1)) return true;
-    return err_set(err, ERR_QUERY, "the source table answered with other columns than asked for");
+    return check_result(table, columns, err);
 }
 
 bool mssql_read_table(Mssql *mssql, const CaptureTable *table, const TablePlan *plan,
