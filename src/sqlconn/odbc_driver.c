@@ -115,6 +115,29 @@ static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err
 
 static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family);
 
+/* unixODBC without the driver or data source, or SQL Server out of reach. */
+static void explain_connect(OdbcConn *conn, const ConnectionString *connection, Err *err)
+{
+    static const char *const missing[] = {"IM002", "IM003", "01000"};
+    static const char *const places[]  = {"Server", "Servername", "DSN"};
+    char                     what[200] = "cannot connect";
+
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        Str place = connection_find(connection, places[i]);
+        if (place.len == 0) continue;
+        snprintf(what, sizeof(what), "cannot connect to %.*s", STR_ARG(place));
+        break;
+    }
+    odbc_fail(SQL_HANDLE_DBC, conn->dbc, conn, what, err);
+    for (size_t i = 0; i < COUNT_OF(missing); i++) {
+        if (strcmp(err->sqlstate, missing[i]) != 0 || err->native != 0) continue;
+        Err cause = *err;
+        err_set(err, ERR_CONFIG, "%s; `odbcinst -q -d` lists the drivers that are installed",
+                cause.message);
+        snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", cause.sqlstate);
+    }
+}
+
 static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout_s, SqlConn **out,
                                 Err *err)
 {
@@ -150,7 +173,7 @@ static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout
     }
     if (!odbc_is_ok(SQLDriverConnectW(conn->dbc, NULL, wide, (SQLSMALLINT)units, NULL, 0, &ignored,
                                       SQL_DRIVER_NOPROMPT))) {
-        odbc_fail(SQL_HANDLE_DBC, conn->dbc, conn, "cannot connect", err);
+        explain_connect(conn, &connection, err);
         goto done;
     }
     conn->is_connected = true;

@@ -42,16 +42,17 @@ static const NativeClass native_classes[] = {
 
 ErrCode sql_error_classify(int32_t native, const char *sqlstate)
 {
-    static const char *const transport[] = {"08001", "08004", "08007", "08S01",
-                                            "08006", "HYT00", "HYT01"};
+    static const char *const transport[] = {"08001", "08004", "08007", "08S01", "08006"};
 
     for (size_t i = 0; i < COUNT_OF(native_classes); i++)
         if (native_classes[i].native == native) return native_classes[i].code;
     if (strcmp(sqlstate, "40001") == 0) return ERR_SOURCE;
     if (strcmp(sqlstate, "28000") == 0) return ERR_LOGIN;
-    if (native != 0) return ERR_QUERY;
+    /* Microsoft's driver gives the socket's error as the number of an 08001 (10057, a refused port). */
     for (size_t i = 0; i < COUNT_OF(transport); i++)
         if (strcmp(sqlstate, transport[i]) == 0) return ERR_SOURCE;
+    if (native == 0 && (strcmp(sqlstate, "HYT00") == 0 || strcmp(sqlstate, "HYT01") == 0))
+        return ERR_SOURCE;
     return ERR_QUERY;
 }
 

@@ -48,7 +48,8 @@ static void errors_are_classified_by_number_then_by_state(void **state)
         {207, "42S22", ERR_QUERY},
         {102, "42000", ERR_QUERY},
         {8114, "42000", ERR_QUERY},
-        {50000, "08001", ERR_QUERY}, /* the server spoke: no transport error */
+        {10057, "08001", ERR_SOURCE}, /* the socket's number */
+        {8134, "HYT00", ERR_QUERY},
     };
 
     (void)state;
