@@ -6,6 +6,7 @@
 typedef struct Running {
     Env          *env;
     Str           name;
+    bool          is_alone; /* main prints its error */
     StreamOptions options;
     StreamResult  result;
     bool          ok;
@@ -19,7 +20,7 @@ static void run(void *arg)
     char     text[1800];
 
     running->ok = stream_run(running->env, &running->options, &running->result, &running->err);
-    if (running->ok || running->err.code == ERR_CANCELLED) return;
+    if (running->ok || running->is_alone || running->err.code == ERR_CANCELLED) return;
     err_format(&running->err, text, sizeof text);
     log_error(running->env->log, "stream", "stream failed", LOG_STR("stream", running->name),
               LOG_TEXT("error", text));
@@ -140,7 +141,8 @@ bool cmd_stream(Invocation *invocation, Err *err)
         return false;
     streams = ARENA_ARRAY(invocation->arena, Running, count);
     for (size_t i = 0; i < count; i++) {
-        streams[i].name = chosen[i].name;
+        streams[i].name     = chosen[i].name;
+        streams[i].is_alone = count == 1;
         if (!stream_options_from_settings(&chosen[i].settings, invocation->arena,
                                           &streams[i].options, err))
             return err_context(err, "%.*s", STR_ARG(chosen[i].name));

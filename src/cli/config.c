@@ -107,7 +107,7 @@ static bool read_table(const Reader *reader, const yaml_node_t *node, SettingVal
 static bool read_value(const Reader *reader, SettingId id, const yaml_node_t *node,
                        SettingValue *value, Err *err)
 {
-    bool ok;
+    bool ok = false;
 
     *value = (SettingValue){.is_set = true, .origin = origin(reader, node)};
     switch (setting_spec(id)->type) {
