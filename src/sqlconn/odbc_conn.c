@@ -66,40 +66,38 @@ static bool bind_params(OdbcResult *result, const SqlQuery *query, Err *err)
     return true;
 }
 
-bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err)
+static bool count_columns(OdbcResult *result, bool *has_columns_out, Err *err)
 {
     SQLSMALLINT count = 0;
 
-    for (*has_columns_out = false;;) {
+    if (!odbc_is_ok(SQLNumResultCols(result->stmt, &count)))
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
+    *has_columns_out = count > 0;
+    return true;
+}
+
+bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err)
+{
+    for (*has_columns_out = false; !*has_columns_out;) {
         SQLRETURN rc = SQLMoreResults(result->stmt);
+        if (!odbc_check(rc, result, "the statement failed", err)) return false;
         if (rc == SQL_NO_DATA) return true;
-        if (!odbc_is_ok(rc))
-            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed",
-                             err);
-        if (!odbc_is_ok(SQLNumResultCols(result->stmt, &count)))
-            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed",
-                             err);
-        if (count > 0) {
-            *has_columns_out = true;
-            return true;
-        }
+        if (!count_columns(result, has_columns_out, err)) return false;
     }
+    return true;
 }
 
 /* Runs the statement and stops at its first result with columns. */
 static bool execute(OdbcResult *result, const SqlQuery *query, bool *has_columns_out, Err *err)
 {
-    SQLSMALLINT count = 0;
-    size_t      units;
-    SQLWCHAR   *text = odbc_utf16(result->arena, query->text, &units);
-    SQLRETURN   rc   = SQLExecDirectW(result->stmt, text, (SQLINTEGER)units);
+    size_t    units;
+    SQLWCHAR *text = odbc_utf16(result->arena, query->text, &units);
+    SQLRETURN rc   = SQLExecDirectW(result->stmt, text, (SQLINTEGER)units);
 
-    if (rc != SQL_NO_DATA && !odbc_is_ok(rc))
-        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
-    if (rc != SQL_NO_DATA && !odbc_is_ok(SQLNumResultCols(result->stmt, &count)))
-        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the statement failed", err);
-    *has_columns_out = count > 0;
-    return count > 0 || odbc_more_results(result, has_columns_out, err);
+    *has_columns_out = false;
+    if (!odbc_check(rc, result, "the statement failed", err)) return false;
+    if (rc != SQL_NO_DATA && !count_columns(result, has_columns_out, err)) return false;
+    return *has_columns_out || odbc_more_results(result, has_columns_out, err);
 }
 
 static OdbcResult *result_new(OdbcConn *conn)

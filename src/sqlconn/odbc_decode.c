@@ -170,22 +170,24 @@ static void store_integer(uint8_t *out, size_t width, size_t row, U128 value)
     }
 }
 
-/* The value in the scale of the block; the driver says in each cell which scale it wrote. */
-static bool rescale(const SQL_NUMERIC_STRUCT *cell, uint8_t scale, U128 *value)
+/* `magnitude` has `scale` fraction digits; false when it cannot have `wanted` of them. */
+static bool rescale(U128 *magnitude, int scale, int wanted)
 {
-    U128 magnitude = magnitude_of(cell);
-
-    if (cell->scale < scale) {
-        U128 factor = power_of_ten((unsigned)(scale - cell->scale));
-        if (magnitude > ~(U128)0 / 2 / factor) return false;
-        magnitude *= factor;
-    } else if (cell->scale > scale) {
-        U128 factor = power_of_ten((unsigned)(cell->scale - scale));
-        if (magnitude % factor != 0) return false;
-        magnitude /= factor;
+    if (scale < wanted) {
+        U128 factor = power_of_ten((unsigned)(wanted - scale));
+        if (*magnitude > ~(U128)0 / 2 / factor) return false;
+        *magnitude *= factor;
+    } else if (scale > wanted) {
+        U128 factor = power_of_ten((unsigned)(scale - wanted));
+        if (*magnitude % factor != 0) return false;
+        *magnitude /= factor;
     }
-    *value = cell->sign ? magnitude : (U128)0 - magnitude;
     return true;
+}
+
+static bool unknown_form(Err *err)
+{
+    return err_set(err, ERR_QUERY, "the driver gave a decimal in a form that is not known");
 }
 
 static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *arena,
@@ -194,21 +196,67 @@ static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *a
     const uint8_t *cells = column->cells;
     size_t         width = column_type_width(column->type);
     uint8_t       *data  = arena_alloc_uninit(arena, (row_count + 1) * width);
-    uint8_t        scale = column->type.scale;
+    int            scale = column->type.scale;
 
     for (size_t i = 0; i < row_count; i++) {
         SQL_NUMERIC_STRUCT cell;
-        U128               value = 0;
+        U128               magnitude;
 
-        if (column->lengths[i] != SQL_NULL_DATA) {
-            memcpy(&cell, cells + i * sizeof(cell), sizeof(cell));
-            if (cell.scale == (SQLSCHAR)scale)
-                value = cell.sign ? magnitude_of(&cell) : (U128)0 - magnitude_of(&cell);
-            else if (!rescale(&cell, scale, &value))
-                return err_set(err, ERR_QUERY,
-                               "the driver gave a decimal outside its declared type");
+        if (column->lengths[i] == SQL_NULL_DATA) {
+            store_integer(data, width, i, 0);
+            continue;
         }
-        store_integer(data, width, i, value);
+        if (column->lengths[i] != sizeof(cell)) return unknown_form(err);
+        memcpy(&cell, cells + i * sizeof(cell), sizeof(cell));
+        magnitude = magnitude_of(&cell);
+        if (cell.scale != scale && !rescale(&magnitude, cell.scale, scale))
+            return unknown_form(err);
+        store_integer(data, width, i, cell.sign ? magnitude : (U128)0 - magnitude);
+    }
+    out->data = data;
+    return true;
+}
+
+static bool decode_money(const OdbcColumn *column, size_t row_count, Arena *arena,
+                         ColumnVector *out, Err *err)
+{
+    size_t   width = column_type_width(column->type);
+    uint8_t *data  = arena_alloc_uninit(arena, (row_count + 1) * width);
+
+    for (size_t i = 0; i < row_count; i++) {
+        int32_t halves[2] = {0};
+        SQLLEN  length    = column->lengths[i];
+        U128    magnitude;
+
+        if (length != SQL_NULL_DATA && length != 8 && length != 4) return unknown_form(err);
+        if (length > 0) memcpy(halves, column->cells + i * column->cell_bytes, (size_t)length);
+        int64_t value = length == 8
+                            ? (int64_t)((uint64_t)(uint32_t)halves[0] << 32 | (uint32_t)halves[1])
+                            : halves[0];
+        magnitude     = value < 0 ? (U128)(0 - (uint64_t)value) : (U128)(uint64_t)value;
+        if (!rescale(&magnitude, 4, column->type.scale)) return unknown_form(err);
+        store_integer(data, width, i, value < 0 ? (U128)0 - magnitude : magnitude);
+    }
+    out->data = data;
+    return true;
+}
+
+static bool decode_decimal_texts(const OdbcColumn *column, size_t row_count, Arena *arena,
+                                 ColumnVector *out, Err *err)
+{
+    size_t   width = column_type_width(column->type);
+    uint8_t *data  = arena_alloc_uninit(arena, (row_count + 1) * width);
+
+    for (size_t i = 0; i < row_count; i++) {
+        Int128 value  = {0};
+        SQLLEN length = column->lengths[i];
+        Str text = {(const char *)column->cells + i * column->cell_bytes, (size_t)MAX(length, 0)};
+
+        if (length != SQL_NULL_DATA &&
+            (length >= (SQLLEN)column->cell_bytes ||
+             !decimal_parse(text, column->type.precision, column->type.scale, &value)))
+            return unknown_form(err);
+        store_integer(data, width, i, (U128)(uint64_t)value.upper << 64 | value.lower);
     }
     out->data = data;
     return true;
@@ -325,6 +373,8 @@ bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, Colum
     switch (column->decode) {
     case DECODE_DIRECT: out->data = column->cells; return true;
     case DECODE_NUMERIC: return decode_numerics(column, row_count, arena, out, err);
+    case DECODE_MONEY: return decode_money(column, row_count, arena, out, err);
+    case DECODE_DECIMAL_TEXT: return decode_decimal_texts(column, row_count, arena, out, err);
     case DECODE_I64: return decode_integers(column, row_count, arena, out, err);
     case DECODE_DATE: out->data = decode_dates(column, row_count, arena); return true;
     case DECODE_TIMESTAMP:

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_RECORDS 20 /* a runaway list of messages is cut, the first ones tell */
+#define MAX_RECORDS 1000 /* of one call; SQL Server sends a few */
+#define MAX_SHOWN   10
 
 bool odbc_is_ok(SQLRETURN rc)
 {
@@ -75,20 +76,49 @@ static Str without_producers(Str message)
     return str_trim(message);
 }
 
+static bool is_warning(const DiagRecord *record)
+{
+    return strncmp(record->sqlstate, "01", 2) == 0 || strncmp(record->sqlstate, "00", 2) == 0;
+}
+
+/* The record that tells most: an error before a warning, one with a server's number before the rest. */
+static bool is_better(const DiagRecord *record, const DiagRecord *than)
+{
+    if (is_warning(record) != is_warning(than)) return is_warning(than);
+    return is_server_number(record->native) && !is_server_number(than->native);
+}
+
+bool odbc_check(SQLRETURN rc, OdbcResult *result, const char *what, Err *err)
+{
+    Arena     *scratch;
+    DiagRecord record;
+    bool       ok = true;
+
+    if (rc == SQL_SUCCESS) return true;
+    if (rc != SQL_SUCCESS_WITH_INFO && rc != SQL_NO_DATA)
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, what, err);
+    scratch = arena_new();
+    for (SQLSMALLINT i = 1;
+         ok && i <= MAX_RECORDS && read_record(SQL_HANDLE_STMT, result->stmt, i, scratch, &record);
+         i++)
+        ok = is_warning(&record);
+    arena_close(scratch);
+    return ok || odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, what, err);
+}
+
 bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what,
                Err *err)
 {
     Arena     *scratch = arena_new();
     Buf        buf     = buf_new(scratch, 0);
     DiagRecord record  = {0};
-    DiagRecord chosen  = {0}; /* the first with a server's number, else the first */
+    DiagRecord chosen  = {0};
 
     for (SQLSMALLINT i = 1;
          i <= MAX_RECORDS && read_record(handle_type, handle, i, scratch, &record); i++) {
-        if (i == 1 || (!is_server_number(chosen.native) && is_server_number(record.native)))
-            chosen = record;
+        if (i == 1 || is_better(&record, &chosen)) chosen = record;
         Str text = without_producers(record.message);
-        if (str_find(buf_str(&buf), text, 0) >= 0 && text.len > 0) continue;
+        if (i > MAX_SHOWN || (text.len > 0 && str_find(buf_str(&buf), text, 0) >= 0)) continue;
         if (buf.len > 0) buf_append_c(&buf, "; ");
         buf_append(&buf, text);
     }

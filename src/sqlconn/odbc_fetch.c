@@ -48,14 +48,10 @@ static bool fetch(OdbcResult *result, Err *err)
     result->rows_fetched = 0;
     SQLRETURN rc         = SQLFetch(result->stmt);
 
+    if (!odbc_check(rc, result, "reading the rows failed", err)) return false;
     if (rc == SQL_NO_DATA) {
         result->rows_fetched = 0;
         return drain(result, err);
-    }
-    if (!odbc_is_ok(rc)) {
-        result->at_end = true; /* nothing more comes: closing need not cancel */
-        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading the rows failed",
-                         err);
     }
     return rc == SQL_SUCCESS || check_row_status(result, err);
 }
@@ -116,13 +112,9 @@ static bool read_long(OdbcResult *result, size_t index, size_t row, Arena *scrat
 static bool read_short(OdbcResult *result, size_t index, size_t row, Err *err)
 {
     OdbcColumn *column = &result->columns[index];
-    SQLSMALLINT c_type = column->c_type == SQL_C_NUMERIC ? SQL_ARD_TYPE : column->c_type;
     uint8_t    *cell   = column->cells + row * column->cell_bytes;
 
-    if (c_type == SQL_ARD_TYPE)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "a decimal column stands behind a long one in the SELECT list");
-    if (odbc_is_ok(SQLGetData(result->stmt, (SQLUSMALLINT)(index + 1), c_type, cell,
+    if (odbc_is_ok(SQLGetData(result->stmt, (SQLUSMALLINT)(index + 1), column->c_type, cell,
                               (SQLLEN)column->cell_bytes, &column->lengths[row])))
         return true;
     return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading a value failed", err);

@@ -13,9 +13,13 @@
 #include <sqlext.h>
 #include <sqlucode.h>
 
-/* sql.h's macros of these names would hide SqlTypeKind's; its numbers are not needed here. */
+/* sql.h's macros of these names would hide SqlTypeKind's. What it makes of them goes too: it would silently take our
+ * numbers. */
 #undef SQL_TYPE_DATE
 #undef SQL_TYPE_TIME
+#undef SQL_C_TYPE_DATE
+#undef SQL_C_TYPE_TIME
+#define ODBC_C_TYPE_DATE 91
 
 _Static_assert(sizeof(SQLWCHAR) == 2, "unixODBC with 2-byte SQLWCHAR is expected");
 _Static_assert(sizeof(SQLLEN) == 8, "64-bit ODBC is expected");
@@ -64,11 +68,18 @@ Str       odbc_utf8(Arena *arena, const SQLWCHAR *text, size_t unit_count);
 
 /* --- a result --- */
 
+/* False with `err` set when the call failed, and also when it "succeeded with information" that is an error: that is how
+ * both drivers tell of an error behind the rows of a block (a deadlock, a killed session). SQL_NO_DATA is no failure. */
+typedef struct OdbcResult OdbcResult;
+bool                      odbc_check(SQLRETURN rc, OdbcResult *result, const char *what, Err *err);
+
 /* How a bound column becomes a vector of its block. */
 typedef enum Decode {
-    DECODE_DIRECT,      /* the bound array is the vector's */
-    DECODE_NUMERIC,     /* SQL_NUMERIC_STRUCT to a decimal of the wanted width */
-    DECODE_I64,            /* int64_t to a narrower integer or a decimal, checked */
+    DECODE_DIRECT,  /* the bound array is the vector's */
+    DECODE_NUMERIC, /* SQL_NUMERIC_STRUCT, its own scale in it, to a decimal of the wanted width */
+    DECODE_MONEY,   /* 8 bytes, the upper half first, or 4: ten-thousandths */
+    DECODE_DECIMAL_TEXT, /* ASCII digits to a decimal */
+    DECODE_I64,          /* int64_t to a narrower integer or a decimal, checked */
     DECODE_DATE,
     DECODE_TIMESTAMP, /* to microseconds */
     DECODE_DATETIME,  /* to microseconds, rounded to the millisecond */
@@ -95,7 +106,7 @@ typedef struct OdbcColumn {
     Str        *strs; /* values of a long column */
 } OdbcColumn;
 
-typedef struct OdbcResult {
+struct OdbcResult {
     SqlResult     base;
     OdbcConn     *conn;
     SQLHSTMT      stmt;
@@ -110,7 +121,7 @@ typedef struct OdbcResult {
     bool          at_end;
     SQLULEN       rows_fetched;
     SQLUSMALLINT *row_status;
-} OdbcResult;
+};
 
 /* Describes the columns, binds them within the byte budget. */
 bool odbc_result_bind(OdbcResult *result, const SqlQuery *query, Err *err);

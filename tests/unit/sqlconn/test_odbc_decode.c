@@ -149,10 +149,58 @@ static void extreme_numerics_hold(void **state)
     (void)state;
     size_t len = decimal_format(column_decimal(&vector, 1), 0, text);
     assert_str_is(((Str){text, len}), "-99999999999999999999999999999999999999");
-    cells[0].scale = 3; /* the driver wrote a scale that the type does not have */
+    cells[0].scale = 3; /* digits that the type does not have */
     memcpy(column.cells, cells, sizeof(cells));
     Err err = ERR_INIT;
     assert_false(odbc_decode(&column, 2, arena, &vector, &err));
+    assert_err(&err, ERR_QUERY, "decimal");
+    arena_close(arena);
+}
+
+static void money_is_ten_thousandths_with_its_upper_half_first(void **state)
+{
+    static const uint8_t cells[4][8] = {
+        {0, 0, 0, 0x80, 1, 0, 0, 0}, {0, 0, 0, 0, 0x10, 0x27, 0, 0}, {0xFF, 0xFF, 0xFF, 0x7F}, {0}};
+    static const SQLLEN      lengths[] = {8, 8, 4, SQL_NULL_DATA};
+    static const char *const wants[]   = {"-922337203685477.5807", "1.0000", "214748.3647"};
+    Arena                   *arena     = arena_new();
+    OdbcColumn   column = {.decode = DECODE_MONEY, .cell_bytes = 8, .type = DECIMAL_TYPE(19, 4)};
+    ColumnVector vector = decode(arena, &column, cells, lengths, 4);
+    char         text[48];
+    Err          err = ERR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wants); i++) {
+        size_t len = decimal_format(column_decimal(&vector, i), 4, text);
+        assert_str_is(((Str){text, len}), wants[i]);
+    }
+    assert_true(column_is_null(&vector, 3));
+    column.lengths[0] = 19;
+    assert_false(odbc_decode(&column, 4, arena, &vector, &err));
+    assert_err(&err, ERR_QUERY, "decimal");
+    arena_close(arena);
+}
+
+static void decimals_of_other_drivers_are_read_as_text(void **state)
+{
+    static const char   cells[3][48] = {"-12.5", ".25", "12.345"};
+    static const SQLLEN lengths[]    = {5, SQL_NULL_DATA, 6};
+    Arena              *arena        = arena_new();
+    OdbcColumn          column       = {
+                       .decode = DECODE_DECIMAL_TEXT, .cell_bytes = 48, .type = DECIMAL_TYPE(4, 2)};
+    ColumnVector vector = decode(arena, &column, cells, lengths, 2);
+    char         text[48];
+    Err          err = ERR_INIT;
+
+    (void)state;
+    size_t len = decimal_format(column_decimal(&vector, 0), 2, text);
+    assert_str_is(((Str){text, len}), "-12.50");
+    assert_true(column_is_null(&vector, 1));
+    column.cells   = arena_alloc(arena, sizeof(cells));
+    column.lengths = ARENA_ARRAY(arena, SQLLEN, 3);
+    memcpy(column.cells, cells, sizeof(cells));
+    memcpy(column.lengths, lengths, sizeof(lengths));
+    assert_false(odbc_decode(&column, 3, arena, &vector, &err));
     assert_err(&err, ERR_QUERY, "decimal");
     arena_close(arena);
 }
@@ -279,6 +327,8 @@ int main(void)
         cmocka_unit_test(dates_become_days_and_nulls_cost_nothing),
         cmocka_unit_test(numerics_become_decimals_of_any_width),
         cmocka_unit_test(extreme_numerics_hold),
+        cmocka_unit_test(money_is_ten_thousandths_with_its_upper_half_first),
+        cmocka_unit_test(decimals_of_other_drivers_are_read_as_text),
         cmocka_unit_test(integers_become_the_wanted_type_or_are_refused),
         cmocka_unit_test(guids_are_upper_case),
         cmocka_unit_test(binary_stays_where_the_driver_put_it),
