@@ -46,7 +46,9 @@ static bool number_value(Parser *parser, Str digits, SimValue *out)
     int64_t small = 0;
 
     if (str_find_char(digits, '.', 0) < 0 && str_parse_i64(digits, &small) && small <= INT32_MAX) {
-        *out = sim_int(small, SIM_INT);
+        SimValue counted = {0};
+        *out             = sim_int(small, SIM_INT);
+        if (decimal_of(digits, &counted)) out->type.precision = counted.type.precision;
         return true;
     }
     if (decimal_of(digits, out)) return true;

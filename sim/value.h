@@ -44,7 +44,8 @@ typedef struct SimCollation SimCollation;
 
 typedef struct SimType {
     SimTypeKind         kind;
-    uint8_t             precision; /* decimal; also as reported for other numbers */
+    uint8_t             precision; /* decimal; also as reported for other numbers, but for an integer literal its digits, which
+                                    * count beside a decimal: 10.5 / 3 has scale 6 */
     uint8_t             scale;     /* decimal, time, datetime2, datetimeoffset */
     int32_t             length;    /* bytes of char, nchar, binary and their var forms; -1: (max) */
     const SimCollation *collation; /* character types; NULL: the database's */

@@ -143,7 +143,8 @@ static bool is_same(const SimType *from, const SimType *to)
         return from->length == to->length &&
                (to->collation == NULL || to->collation == from->collation) &&
                from->kind != SIM_CHAR && from->kind != SIM_NCHAR && from->kind != SIM_BINARY;
-    return from->precision == to->precision && from->scale == to->scale;
+    if (from->kind == SIM_DECIMAL && from->precision != to->precision) return false;
+    return from->scale == to->scale;
 }
 
 static SimType result_type(const SimValue *value, const SimType *to)

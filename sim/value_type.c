@@ -355,9 +355,12 @@ Str sim_type_format(Arena *arena, const SimType *type)
 
 bool sim_type_equal(const SimType *left, const SimType *right)
 {
-    return left->kind == right->kind && left->precision == right->precision &&
-           left->scale == right->scale && left->length == right->length &&
-           left->collation == right->collation;
+    bool has_scale = left->kind == SIM_DECIMAL || types[left->kind].args == ARGS_SCALE;
+
+    if (left->kind != right->kind || left->collation != right->collation) return false;
+    if (left->kind == SIM_DECIMAL && left->precision != right->precision) return false;
+    if (has_scale) return left->scale == right->scale;
+    return sim_type_is_number(left->kind) || left->length == right->length;
 }
 
 /* --- mixing two types --- */
@@ -453,6 +456,8 @@ bool sim_type_unify(const SimType *left, const SimType *right, SimType *out, Sim
     out->collation = NULL;
     if (high->kind == SIM_DECIMAL && sim_type_is_number(low->kind)) {
         *out = unify_decimals(left, right);
+    } else if (sim_type_is_integer(high->kind)) {
+        *out = sim_type(high->kind); /* a literal's digits count no longer */
     } else if (types[high->kind].args == ARGS_SCALE && sim_type_is_time(low->kind)) {
         set_scale(out, MAX(high->scale, low->scale));
     } else if (is_text_or_binary(high->kind) && is_text_or_binary(low->kind)) {
