@@ -1,0 +1,149 @@
+#include "support/test_support.h"
+
+#include "cli/command.h"
+#include "cli/stream_settings.h"
+
+/* Parses the words after `tidelake stream`. */
+static bool parse(Arena *arena, const char *const *words, Invocation *out, Err *err)
+{
+    char *argv[16];
+    int   argc = 0;
+
+    for (; words[argc]; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc];
+    *out = (Invocation){.arena = arena, .command = command_find(STR("stream"))};
+    err_clear(err);
+    return command_parse(argc, argv, out, err);
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void options_take_their_value_in_both_forms(void **state)
+{
+    Arena     *arena = arena_new();
+    Invocation invocation;
+    Err        err = ERR_INIT;
+
+    (void)state;
+    assert_ok(parse(arena,
+                    WORDS("dbo_a", "--app-id", "a-v1", "--bronze=lake/a", "--bootstrap", "--json",
+                          "--max-batches", "3", "--snapshot-keys", "a, b"),
+                    &invocation, &err),
+              &err);
+    assert_str_is(invocation.options.values[SET_APP_ID].text, "a-v1");
+    assert_str_is(invocation.options.values[SET_BRONZE].text, "lake/a");
+    assert_str_is(invocation.options.values[SET_BOOTSTRAP].text, "true");
+    assert_int_equal(invocation.options.values[SET_SNAPSHOT_KEYS].item_count, 2);
+    assert_true(invocation.json);
+    assert_str_is(invocation.flags[FLAG_MAX_BATCHES], "3");
+    assert_int_equal(invocation.arguments.count, 1);
+    assert_ok(parse(arena, WORDS("--bootstrap=false", "--", "--odd-name"), &invocation, &err),
+              &err);
+    assert_str_is(invocation.options.values[SET_BOOTSTRAP].text, "false");
+    assert_str_is(invocation.arguments.items[0], "--odd-name");
+    arena_close(arena);
+}
+
+static void an_empty_option_counts_as_absent(void **state) /* algorithms.md 0.2 */
+{
+    Arena     *arena = arena_new();
+    Invocation invocation;
+    Err        err = ERR_INIT;
+
+    (void)state;
+    assert_ok(parse(arena, WORDS("--starting-lsn", ""), &invocation, &err), &err);
+    assert_false(invocation.options.values[SET_STARTING_LSN].is_set);
+    arena_close(arena);
+}
+
+static void a_wrong_option_is_refused_with_the_nearest_one(void **state)
+{
+    static const struct {
+        const char *words[3];
+        const char *message;
+    } cases[]        = {{{"--bronz", "x"}, "did you mean --bronze?"},
+                        {{"--maxcommits-per-batch", "1"}, "did you mean --max-commits-per-batch?"},
+                        {{"--silver", "x"}, "unknown option --silver"},
+                        {{"--app-id"}, "needs a value"},
+                        {{"--json=yes"}, "takes no value"},
+                        {{"--log-level", "loud"}, "error, warn, info, debug, trace"},
+                        {{"--interval", "soon"}, "--interval: interval is"}};
+    Arena     *arena = arena_new();
+    Invocation invocation;
+    Err        err = ERR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *words[4] = {cases[i].words[0], cases[i].words[1], cases[i].words[2], NULL};
+        assert_false(parse(arena, words, &invocation, &err));
+        assert_err(&err, ERR_USAGE, cases[i].message);
+    }
+    arena_close(arena);
+}
+
+static bool options_of(Arena *arena, const char *const *words, StreamOptions *out, Err *err)
+{
+    Invocation    invocation;
+    ChosenStream *streams;
+    size_t        count;
+
+    return parse(arena, words, &invocation, err) &&
+           choose_streams(&invocation, &streams, &count, err) &&
+           stream_options_from_settings(&streams[0].settings, arena, out, err);
+}
+
+static void what_this_version_cannot_do_is_refused_before_anything_is_read(void **state)
+{
+#define COMPLETE \
+    "dbo_a", "--connection", "Driver=x", "--bronze", "b", "--app-id", "a", "--checkpoint", "c"
+    Arena        *arena = arena_new();
+    StreamOptions options;
+    Err           err = ERR_INIT;
+
+    (void)state;
+    assert_ok(options_of(arena, WORDS(COMPLETE), &options, &err), &err);
+    assert_int_equal(options.trigger, TRIGGER_CONTINUOUS);
+    assert_int_equal(options.starting, START_EARLIEST);
+    assert_int_equal(options.source.lock_timeout_ms, -1);
+    assert_false(options_of(arena, WORDS(COMPLETE, "--snapshot", "chunked"), &options, &err));
+    assert_err(&err, ERR_USAGE, "chunked");
+    assert_false(
+        options_of(arena, WORDS(COMPLETE, "--on-data-loss", "resnapshot"), &options, &err));
+    assert_err(&err, ERR_USAGE, "resnapshot");
+    assert_false(options_of(arena, WORDS(COMPLETE, "--snapshot-on-switch"), &options, &err));
+    assert_err(&err, ERR_USAGE, "snapshot_on_switch");
+    assert_false(options_of(arena, WORDS(COMPLETE, "--fail-on-data-loss=no"), &options, &err));
+    assert_err(&err, ERR_USAGE, "fail_on_data_loss");
+    assert_false(options_of(arena, WORDS(COMPLETE, "--bootstrap", "--starting-lsn", "latest"),
+                            &options, &err));
+    assert_err(&err, ERR_USAGE, "one or the other");
+    arena_close(arena);
+}
+
+static void what_is_missing_is_named_with_its_option(void **state)
+{
+    Arena        *arena = arena_new();
+    StreamOptions options;
+    Err           err = ERR_INIT;
+
+    (void)state;
+    assert_false(
+        options_of(arena, WORDS("dbo_a", "--connection", "x", "--bronze", "b", "--checkpoint", "c"),
+                   &options, &err));
+    assert_err(&err, ERR_USAGE, "--app-id");
+    assert_false(options_of(arena, WORDS("--json"), &options, &err));
+    assert_err(&err, ERR_USAGE, "dbo_orders");
+    arena_close(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_take_their_value_in_both_forms),
+        cmocka_unit_test(an_empty_option_counts_as_absent),
+        cmocka_unit_test(a_wrong_option_is_refused_with_the_nearest_one),
+        cmocka_unit_test(what_this_version_cannot_do_is_refused_before_anything_is_read),
+        cmocka_unit_test(what_is_missing_is_named_with_its_option),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,145 @@
+#include "support/test_support.h"
+
+#include "cli/config.h"
+
+typedef struct Fixture {
+    Arena      *arena;
+    const char *folder;
+    Str         path;
+} Fixture;
+
+static int set_up(void **state)
+{
+    Fixture *fixture = test_calloc(1, sizeof *fixture);
+
+    fixture->arena  = arena_new();
+    fixture->folder = test_dir_new(fixture->arena);
+    fixture->path   = str_printf(fixture->arena, "%s/tidelake.yaml", fixture->folder);
+    *state          = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Fixture *fixture = *state;
+
+    test_dir_remove(fixture->folder);
+    arena_close(fixture->arena);
+    test_free(fixture);
+    return 0;
+}
+
+static bool read_text(Fixture *fixture, const char *text, Config *out, Err *err)
+{
+    FILE *file = fopen(fixture->path.ptr, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    err_clear(err);
+    return config_read(fixture->path, fixture->arena, out, err);
+}
+
+static void a_stream_takes_its_own_values_over_defaults_over_the_tables(void **state)
+{
+    Config   config;
+    Err      err     = ERR_INIT;
+    Settings options = {0}, settings;
+
+    assert_ok(read_text(*state,
+                        "source: {connection: \"Driver=FreeTDS;PWD=a b;\"}\n"
+                        "defaults:\n  trigger: interval\n  interval: 5s\n"
+                        "streams:\n"
+                        "  - capture_instance: dbo_a\n    bronze: {path: bronze/a, label: "
+                        "main.bronze.a}\n    interval: 1m\n"
+                        "  - {capture_instance: dbo_b, snapshot_keys: [x, 'y z']}\n",
+                        &config, &err),
+              &err);
+    assert_int_equal(config.stream_count, 2);
+    settings = config_stream(&config, 0, &options);
+    assert_str_is(settings_text(&settings, SET_CONNECTION), "Driver=FreeTDS;PWD=a b;");
+    assert_str_is(settings_text(&settings, SET_TRIGGER), "interval");
+    assert_int_equal(settings_duration_ms(&settings, SET_INTERVAL), 60000);
+    assert_str_is(settings.values[SET_BRONZE].text, "bronze/a");
+    assert_str_is(settings.values[SET_BRONZE].label, "main.bronze.a");
+    assert_int_equal(settings_integer(&settings, SET_CONNECT_TIMEOUT, -1), 30);
+    options.values[SET_INTERVAL] = (SettingValue){.is_set = true, .text = STR("2s")};
+    settings                     = config_stream(&config, 1, &options);
+    assert_int_equal(settings_duration_ms(&settings, SET_INTERVAL), 2000);
+    assert_int_equal(settings.values[SET_SNAPSHOT_KEYS].item_count, 2);
+    assert_str_is(settings.values[SET_SNAPSHOT_KEYS].items[1], "y z");
+}
+
+static void an_error_names_file_line_and_the_nearest_key(void **state)
+{
+    static const struct {
+        const char *text, *line, *message;
+    } cases[] = {
+        {"source:\n  conection: x\n", ":2", "did you mean connection?"},
+        {"lake:\n  root: a\n\nstreems: []\n", ":4", "did you mean streams?"},
+        {"defaults:\n  trigger: sometimes\n", ":2", "available-now|interval|continuous"},
+        {"defaults:\n  interval: 5s\n  interval: 6s\n", ":3", "given twice"},
+        {"streams:\n  - bronze: b\n", ":2", "no capture_instance"},
+        {"streams:\n  dbo_a: {}\n", ":2", "streams is a list"},
+        {"source:\n  fetch_rows: many\n", ":2", "whole number"},
+        {"source:\n  connection: \"${NO_SUCH_VARIABLE_HERE}\"\n", ":2", "NO_SUCH_VARIABLE_HERE"},
+        {"source: {connection: [a]}\n", ":1", "single value"},
+        {"source:\n\tconnection: x\n", ":2", "token"},
+        {"streams:\n  - {capture_instance: a, app_id: s}\n  - {capture_instance: b, app_id: s}\n",
+         ":3", "already that of another stream"},
+        {"defaults: {connection: x}\n", ":1", "unknown key connection"}};
+    Config config;
+    Err    err = ERR_INIT;
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_false(read_text(*state, cases[i].text, &config, &err));
+        assert_err(&err, ERR_CONFIG, cases[i].message);
+        assert_non_null(strstr(err.message, cases[i].line));
+    }
+}
+
+static void values_are_filled_from_the_environment(void **state)
+{
+    Config config;
+    Err    err = ERR_INIT;
+
+    assert_int_equal(setenv("TIDELAKE_TEST_SECRET", "pass;word}", 1), 0);
+    assert_ok(read_text(*state, "source: {connection: \"PWD={${TIDELAKE_TEST_SECRET}};X=$1\"}\n",
+                        &config, &err),
+              &err);
+    assert_str_is(config.shared.values[SET_CONNECTION].text, "PWD={pass;word}};X=$1");
+}
+
+static void an_empty_file_is_a_configuration(void **state)
+{
+    Config config;
+    Err    err = ERR_INIT;
+
+    assert_ok(read_text(*state, "", &config, &err), &err);
+    assert_ok(read_text(*state, "# nothing yet\nsource:\n", &config, &err), &err);
+    assert_int_equal(config.stream_count, 0);
+}
+
+static void a_missing_file_says_so(void **state)
+{
+    Config config;
+    Err    err = ERR_INIT;
+
+    (void)state;
+    assert_false(
+        config_read(STR("/nowhere/tidelake.yaml"), ((Fixture *)*state)->arena, &config, &err));
+    assert_err(&err, ERR_CONFIG, "/nowhere/tidelake.yaml");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(a_stream_takes_its_own_values_over_defaults_over_the_tables),
+        CASE(an_error_names_file_line_and_the_nearest_key),
+        CASE(values_are_filled_from_the_environment),
+        CASE(an_empty_file_is_a_configuration),
+        CASE(a_missing_file_says_so),
+    };
+    return RUN_TESTS(tests);
+}
