@@ -120,7 +120,7 @@ int32_t      sim_database_schema_id(SimDatabase *database, Str schema); /* dbo 1
 bool         sim_database_next_schema(SimDatabase *database, size_t *at, Arena *arena, Str *name_out, int32_t *id_out);
 
 /* DDL: transactional, written to the log, recorded for capture (2.16). Each takes the table's Sch-M lock to the end of the transaction. A SimTable stays
- * valid (dropped, empty) until its database is closed; a SimTableInfo as long. */
+ * valid (dropped, empty) until its database is closed, a SimTableInfo as long; a temporary table ends when its drop commits. */
 typedef struct SimTableSpec {
     Str               schema, name;
     const SimColumn  *columns;
@@ -160,10 +160,14 @@ typedef struct SimWaiter {
     _Atomic int32_t blocking_session_id;
     _Atomic int64_t lock_waits;
     atomic_bool wake_is_pending; /* internal */
+    struct LockRequest *request;   /* internal: what it waits for */
+    struct SimWaiter   *next_wake; /* internal */
 } SimWaiter;
 #define SIM_ATTENTION 3617 /* number of the error of a call that an attention stopped; never sent to a client */
 /* Wakes a waiting session, once, whoever else does; harmless when it does not wait. Not with a latch of one's own held. */
 void sim_waiter_wake(SimWaiter *waiter);
+/* Waits for sim_waiter_wake, at most timeout_ms (-1: for ever); true when woken, which may be for an older reason: look again at what you wait for. */
+bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms);
 
 SimTxn *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
 SimDatabase *sim_txn_database(const SimTxn *txn);
@@ -253,5 +257,22 @@ bool sim_is_owner(SimDatabase *database, Str user);            /* dbo or a membe
 bool sim_grant(SimDatabase *database, Str principal, uint32_t permissions, int32_t object_id, Str schema, Str column, bool grant, bool deny, SimError *error) MUST_CHECK;
 /* Every column of `columns` (count 0: the whole object, or any column when `any_column`). */
 bool sim_has_permission(SimDatabase *database, Str user, SimPermission permission, const SimTable *table, const Str *columns, size_t column_count, bool any_column);
+/* For the catalog views; copies in `arena`. */
+typedef struct SimPrincipal {
+    Str     name, login; /* login: of users */
+    int32_t id;
+    bool    is_role, is_fixed;
+    Str    *roles; /* it is a member of */
+    size_t  role_count;
+} SimPrincipal;
+typedef struct SimGrantInfo {
+    Str      principal;
+    int32_t  object_id;
+    Str      schema, column;
+    uint32_t granted, denied;
+} SimGrantInfo;
+bool sim_next_login(SimServer *server, size_t *at, SimLogin *out);
+bool sim_database_next_principal(SimDatabase *database, size_t *at, Arena *arena, SimPrincipal *out);
+bool sim_database_next_grant(SimDatabase *database, size_t *at, Arena *arena, SimGrantInfo *out);
 
 #endif

@@ -1,0 +1,130 @@
+/* cdc_internal.h - what the files of change data capture share.
+ *
+ * Instances live as long as the database, so that the log may name them; those that are over are marked. What the outside sees of them changes when the
+ * transaction that changes it commits. Two locks of the lock manager keep large things apart: `ddl_lock` enabling and disabling, `scan_lock` a cycle of
+ * capture and whatever takes an instance away. The mutex guards the lists and is never held across anything that waits. */
+#ifndef TIDESIM_CDC_INTERNAL_H
+#define TIDESIM_CDC_INTERNAL_H
+
+#include "sim/model_internal.h"
+
+#define CT_HEAD_COLUMNS   5 /* before the captured ones */
+#define TEXT_REPL_BYTES   65536
+#define SCAN_TRANSACTIONS 500 /* of one cycle */
+#define SCAN_CYCLES       10  /* of one scan of the job */
+#define SYSTEM_LOCK_MS \
+    60000 /* what the server's own work waits for a lock before it gives up until the next time */
+
+struct Instance {
+    Instance          *next; /* in order of creation */
+    uint64_t           order;
+    SimDatabase       *database;
+    Arena             *arena;
+    Str                name;
+    SimTable          *source, *change_table;
+    Lsn                start_lsn;
+    bool               is_committed, is_reached, is_over;
+    bool               supports_net_changes;
+    Str                role_name, index_name;
+    int64_t            create_us;
+    SimCapturedColumn *columns;
+    size_t             column_count;
+    SimIndexColumn    *index_columns;
+    size_t             index_column_count;
+    LIST(SimDdlEntry) history;
+    /* Of the cycle that runs: where each captured column is in rows of `map_info`, -1: it is not there any more. */
+    const SimTableInfo *map_info;
+    int32_t            *map;
+    uint64_t            command_txn_id; /* per statement: the number given to it */
+    uint32_t            command_statement;
+    int32_t             command_id;
+};
+
+struct SimCdc {
+    SimDatabase    *database;
+    Arena          *arena;
+    pthread_mutex_t mutex;
+    LockResource    ddl_lock, scan_lock;
+    bool            is_enabled;
+    const SimTxn   *enabling; /* it may enable tables before it commits */
+    SimTable       *mapping;
+    Instance       *instances, *last_instance;
+    uint64_t        instance_count; /* ever */
+    bool            has_max_lsn;
+    Lsn             max_lsn;
+    LIST(SimScanError) errors;
+    SimCleanupHook hook;
+    void          *hook_arg;
+    /* the job */
+    SimCaptureMode mode;
+    Task          *task;
+    Queue         *control; /* a poke, or closed */
+    atomic_bool    is_stopping;
+    int64_t        quiet_since_ns; /* the last mapping entry */
+};
+
+/* A session of the server's own, for one call. */
+typedef struct SystemSession {
+    SimWaiter waiter;
+} SystemSession;
+void    system_session_open(SystemSession *session, SimServer *server);
+void    system_session_close(SystemSession *session);
+SimTxn *system_txn_begin(SystemSession *session, SimDatabase *database);
+
+/* --- change rows (cdc_rows.c) --- */
+typedef struct ChangeImage {
+    const SimRow       *row, *other; /* 3, 4: the other image; NULL otherwise */
+    const SimTableInfo *info;
+    int32_t             operation, command_id;
+    Lsn                 start_lsn, seqval;
+    const uint8_t      *mask;
+    size_t              mask_len;
+} ChangeImage;
+size_t change_mask_len(const Instance *instance);
+void   change_mask_all(const Instance *instance, uint8_t *mask);
+/* The captured columns whose values differ; false: none. */
+bool    change_mask_of(Instance *instance, const SimTableInfo *info, const SimRow *before,
+                       const SimRow *after, uint8_t *mask);
+bool    change_row_build(Instance *instance, const ChangeImage *image, Arena *scratch, SimRow **out,
+                         SimError *error) MUST_CHECK;
+SimType change_column_type(const SimColumn *column);
+
+/* --- the mapping (cdc_mapping.c) --- */
+bool mapping_create(SimTxn *txn, SimTable **out, SimError *error) MUST_CHECK;
+typedef struct MappingEntry {
+    Lsn      start_lsn, begin_lsn;
+    int64_t  begin_us, end_us; /* local */
+    uint64_t tran_id;          /* 0: idle */
+} MappingEntry;
+bool mapping_add(SimTxn *txn, SimTable *mapping, const MappingEntry *entry,
+                 SimError *error) MUST_CHECK;
+bool mapping_has(SimTable *mapping, Lsn lsn);
+/* The smallest LSN among the entries with the time of this entry; false: no such entry. */
+bool mapping_lowered(SimTable *mapping, Lsn lsn, Lsn *out);
+/* The entry that a retention reaches back to from the newest time, lowered; false: nothing is that old. */
+bool     mapping_at_age(SimTable *mapping, int64_t retention_us, Lsn *out);
+SimValue lsn_value(const Lsn *lsn); /* binary(10), pointing into `lsn` */
+
+/* --- instances (cdc_enable.c, cdc_disable.c) --- */
+bool cdc_is_on(const SimCdc *cdc, const SimTxn *txn);
+/* Takes an instance away; scan_lock and the source's Sch-M (or its end) are the caller's. */
+bool      instance_remove(SimTxn *txn, Instance *instance, SimError *error) MUST_CHECK;
+Instance *instance_find(SimCdc *cdc, Str name); /* with the mutex held; not those that are over */
+void      instance_capture(Instance *instance,
+                           bool      on); /* in or out of its table's list; with the mutex held */
+
+/* --- scanning (cdc_capture.c) --- */
+typedef struct ScanCounts {
+    int64_t transactions, rows;
+    bool    is_at_end; /* of the log */
+} ScanCounts;
+bool scan_cycle(SimCdc *cdc, size_t transactions_max, ScanCounts *counts,
+                SimError *error) MUST_CHECK;
+bool idle_entry(SimCdc *cdc, bool *added_out,
+                SimError *error) MUST_CHECK; /* not added: something waits to be captured */
+
+/* --- the job (cdc_job.c) --- */
+void job_start(SimCdc *cdc);
+void job_stop(SimCdc *cdc); /* and waits */
+
+#endif

@@ -1,0 +1,552 @@
+/* model_internal.h - what the files of the model share: rows, bodies, locks, transactions, the log.
+ *
+ * Latches, from the outside in; whoever holds one may take those below it, and nobody calls a Queue, a Clock's sleep or a sink while holding any:
+ *   catalog lock (names, principals) > table latch (trees) > pins (memory of old versions) > lock manager > log > CDC's mutex.
+ * A row's versions form a chain from its Item; a version is immutable but for its stamp, so whoever may point to it reads it without a latch. A version taken out
+ * of a chain is freed when no batch of a scan can point to it any more (table pins) and the log is done with it (its count).
+ * An uncommitted version is an exclusive lock on its row; it becomes an entry of the lock manager when somebody has to wait for it. */
+#ifndef TIDESIM_MODEL_INTERNAL_H
+#define TIDESIM_MODEL_INTERNAL_H
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "sim/cdc.h"
+#include "sim/model.h"
+#include "sim/model_tree.h"
+
+typedef struct Body         Body;
+typedef struct Hold         Hold;
+typedef struct LockResource LockResource;
+typedef struct LockRequest  LockRequest;
+typedef struct LockManager  LockManager;
+typedef struct CommitNode   CommitNode;
+typedef struct Instance     Instance;
+typedef struct SimCdc       SimCdc;
+
+/* --- rows (model_row.c) --- */
+#define ROW_TOMBSTONE 1 /* the row is deleted in this version; no columns */
+#define ROW_WIDE      2 /* offsets of 4 bytes */
+
+struct SimRow {
+    SimRow          *previous; /* the version before; NULL: none is needed */
+    Item            *place;
+    _Atomic uint64_t stamp; /* twice the commit's number, or the SimTxn + 1 while it runs */
+    atomic_uint      refs;  /* the chain, and records of the log */
+    uint32_t         size;  /* bytes of the columns */
+    uint16_t         column_count;
+    uint8_t          flags;
+    _Alignas(4) uint8_t bytes[]; /* where each column begins, then the columns */
+};
+
+static inline size_t row_offsets_size(const SimRow *row)
+{
+    return (size_t)row->column_count * (row->flags & ROW_WIDE ? 4 : 2);
+}
+
+static inline uint32_t row_offset(const SimRow *row, size_t ordinal)
+{
+    if (ordinal >= row->column_count) return row->size;
+    if (row->flags & ROW_WIDE) {
+        uint32_t wide;
+        memcpy(&wide, row->bytes + 4 * ordinal, 4);
+        return wide;
+    }
+    uint16_t narrow;
+    memcpy(&narrow, row->bytes + 2 * ordinal, 2);
+    return narrow;
+}
+
+static inline Bytes row_wire(const SimRow *row, size_t ordinal)
+{
+    uint32_t from = row_offset(row, ordinal);
+    return (Bytes){row->bytes + row_offsets_size(row) + from, row_offset(row, ordinal + 1) - from};
+}
+
+/* A row being written column by column; `size` is the sum of all columns' bytes. */
+typedef struct RowBuild {
+    SimRow  *row;
+    uint8_t *at;
+    size_t   ordinal;
+} RowBuild;
+RowBuild row_build_begin(size_t column_count, size_t size);
+uint8_t *row_build_column(RowBuild *build, size_t len); /* where the next column goes */
+void     row_build_copy(RowBuild *build, Bytes wire);
+
+/* `before`: the version it follows, or NULL. A rowversion that is NULL or as before takes the next number. 515. */
+bool    row_encode(const SimTable *table, const SimTableInfo *info, const SimValue *values,
+                   const SimRow *before, SimRow **out, SimError *error) MUST_CHECK;
+SimRow *row_tombstone(void);
+void    row_hold(SimRow *row);
+void    row_release(SimRow *row); /* accepts NULL */
+size_t  wire_size(const SimType *type, const SimValue *value);
+void    wire_put(const SimType *type, const SimValue *value, uint8_t *out);
+void    wire_get(const SimType *type, Bytes wire, SimValue *out);
+bool    wire_is_null(const SimType *type, Bytes wire);
+Bytes   wire_null(const SimType *type);   /* static bytes */
+bool    type_is_lob(const SimType *type); /* (max), xml, text, ntext, image */
+bool    type_same(const SimType *left, const SimType *right);
+/* The order of a row in an index: the sort keys of its columns. */
+void row_index_key(const SimTableInfo *info, const SimIndex *index, const SimRow *row, Buf *out);
+
+#define STAMP_SYSTEM 2u /* always committed */
+static inline uint64_t stamp_of_txn(const SimTxn *txn)
+{
+    return (uint64_t)(uintptr_t)txn + 1;
+}
+
+/* --- items: places of rows and entries of indexes --- */
+#define ITEM_LOCKED 1u /* the lock manager knows it */
+#define ITEM_DEAD   2u /* not in its tree any more: the lock manager frees it */
+#define ITEM_STALE  4u /* an entry whose row's newest version may have another key */
+
+Item *item_new(void *ref, Bytes key, Bytes suffix);
+
+static inline SimRow *place_head(const Item *place)
+{
+    return place->ref;
+}
+
+/* --- a table's rows under one description (model_body.c) --- */
+struct Body {
+    const SimTableInfo *info;      /* the table's arena */
+    const SimIndex     *clustered; /* NULL: a heap */
+    Tree               *trees;     /* [0] the rows, then an index each */
+    size_t              tree_count;
+    uint64_t            next_row_id; /* heaps, and clustered indexes that are not unique */
+};
+
+typedef struct Pin { /* a batch of rows that somebody looks at */
+    struct Pin *previous, *next;
+    uint64_t    epoch;
+    bool        is_set;
+} Pin;
+
+typedef struct Limbo {
+    SimRow  *row;
+    uint64_t epoch;
+} Limbo;
+
+struct LockResource {
+    Item         *place; /* NULL: a table's, or CDC's */
+    LockResource *next;  /* in its bucket */
+    Hold         *holds;
+    LockRequest  *first, *last; /* who waits, in the order of service */
+    uint32_t      users;        /* sessions in lock_wait, the queue or no more */
+};
+
+/* Sessions to wake as soon as no latch is held. */
+typedef struct Wakes {
+    SimWaiter *first, *last;
+} Wakes;
+
+struct SimTable {
+    SimDatabase                  *database;
+    _Atomic(Body *)               body; /* for whoever has a lock on the table */
+    _Atomic(const SimTableInfo *) info; /* the same description, for everyone */
+    int32_t                       object_id;
+    bool                          is_system, is_temporary;
+    atomic_bool                   is_dropped;
+    pthread_mutex_t               turnstile; /* lets writers in between many readers */
+    pthread_rwlock_t              latch;
+    LockResource                  lock;
+    pthread_mutex_t               pin_lock;
+    Pin                          *oldest_pin, *newest_pin;
+    uint64_t                      epoch;
+    Limbo                        *limbo; /* a ring */
+    size_t                        limbo_first, limbo_count, limbo_capacity;
+    _Atomic int64_t               row_count, size_bytes;
+    _Atomic int64_t               identity; /* the last one given out */
+    atomic_bool                   identity_is_used;
+    Arena                        *arena; /* descriptions; changed under Sch-M only */
+    LIST(Arena *) adopted;
+    int32_t     next_column_id;
+    Str         name_key;    /* in the catalogue; the arena's */
+    Instance   *captures[2]; /* oldest first; under CDC's mutex, and changed under Sch-M only */
+    atomic_uint capture_count;
+};
+
+static inline Body *table_body(const SimTable *table)
+{
+    return atomic_load_explicit(&table->body, memory_order_acquire);
+}
+
+void table_set_body(SimTable *table, Body *body);
+
+void latch_shared(SimTable *table);
+void latch_exclusive(SimTable *table);
+void latch_release(SimTable *table);
+
+Body *body_new(const SimTableInfo *info);
+void  body_free_rows(Body *body, SimServer *server); /* keeps the description */
+void  body_free(Body *body, SimServer *server);      /* accepts NULL */
+Tree *body_tree(const Body     *body,
+                const SimIndex *index); /* NULL index: the rows; NULL: not an index of this body */
+/* The row's key in the clustered order, without what makes it unique. */
+void body_place_key(const Body *body, const SimRow *row, Buf *out);
+bool body_place_is_unique(const Body *body);
+Item *
+body_new_place(Body *body,
+               Bytes key); /* not in the tree yet; adds a row id where the key is not unique */
+
+/* Adds the entries of a new head to the other indexes, marks those of the version before that it leaves behind. */
+void body_add_entries(Body *body, Item *place, SimRow *row, const SimRow *before, Buf *scratch);
+void body_remove_entries(Body *body, Item *place, SimRow *row, const SimRow *before,
+                         Buf *scratch); /* the reverse */
+/* After a commit: older versions and their entries go, the whole place when the row is deleted. */
+void body_settle(SimTable *table, Body *body, Item *place, Buf *scratch);
+void place_free(SimServer *server, Item *place); /* out of its tree already */
+
+/* Memory of old versions. With the table's latch held (pin: shared will do). */
+void pin_set(SimTable *table, Pin *pin);
+void pin_clear(SimTable *table, Pin *pin);
+void row_retire(SimTable *table, SimRow *row);
+
+/* --- locks (model_lock.c) --- */
+typedef enum LockMode {
+    LOCK_SCH_S,
+    LOCK_SCH_M,
+    LOCK_IS,
+    LOCK_IX,
+    LOCK_S,
+    LOCK_U,
+    LOCK_X,
+    LOCK_MODE_COUNT
+} LockMode;
+typedef enum LockAnswer { LOCK_GRANTED, LOCK_QUEUED, LOCK_REFUSED } LockAnswer;
+
+struct LockRequest { /* one per transaction: a session waits for one thing at a time */
+    LockRequest  *previous, *next; /* in the resource's queue */
+    SimTxn       *txn;
+    LockResource *resource;
+    LockMode      mode;
+    bool          is_conversion;
+    enum { REQUEST_NONE, REQUEST_WAITS, REQUEST_GRANTED, REQUEST_IS_VICTIM } state;
+};
+
+struct Hold {
+    Hold         *previous, *next; /* of the resource */
+    Hold         *txn_previous, *txn_next;
+    SimTxn       *txn;
+    LockResource *resource;
+    uint32_t      counts[LOCK_MODE_COUNT];
+};
+
+struct LockManager {
+    pthread_mutex_t mutex;
+    LockResource  **buckets;
+    size_t          bucket_count, resource_count;
+    LockResource   *free_resources;
+    Hold           *free_holds;
+};
+
+void lock_manager_open(LockManager *manager);
+void lock_manager_close(LockManager *manager);
+/* Asks for a lock. QUEUED: release the latch, then lock_wait. REFUSED: the error is set (1222 at once, 1205). */
+LockAnswer lock_ask(SimTxn *txn, LockResource *resource, LockMode mode, SimError *error);
+/* The same for a row; `holder` is the transaction of its uncommitted version, or NULL. With the table's latch held. */
+LockAnswer lock_ask_row(SimTxn *txn, Item *place, LockMode mode, SimTxn *holder, SimError *error);
+bool       lock_wait(SimTxn *txn, SimError *error) MUST_CHECK;
+bool       lock_take(SimTxn *txn, LockResource *resource, LockMode mode,
+                     SimError *error) MUST_CHECK;                              /* ask and wait */
+void       lock_give_back(SimTxn *txn, LockResource *resource, LockMode mode); /* one of them */
+void       lock_give_back_row(SimTxn *txn, Item *place, LockMode mode);
+void       lock_give_back_last(SimTxn *txn); /* what lock_wait has waited for */
+void       lock_release_all(SimTxn *txn);
+/* Somebody else has a lock on the row that stands in the way of writing it. With the latch held. */
+bool lock_row_is_in_way(SimTxn *txn, const Item *place, LockMode mode);
+bool waiter_check(SimWaiter *waiter, SimError *error) MUST_CHECK; /* attention, kill */
+
+/* --- transactions (model_txn.c) --- */
+/* Something that ends with the transaction. `commit` (may be NULL) runs inside the log's mutex, where commits have their order; `rollback` in the order of undo;
+ * `done` in any case, after all locks are gone; it frees the event. */
+typedef struct TxnEvent TxnEvent;
+struct TxnEvent {
+    TxnEvent *next; /* of those rolled back */
+    bool      is_rolled_back;
+    void (*commit)(TxnEvent *event, SimTxn *txn, Lsn lsn);
+    void (*rollback)(TxnEvent *event, SimTxn *txn);
+    void (*done)(TxnEvent *event);
+};
+
+typedef enum UndoKind { UNDO_ROW, UNDO_BODY, UNDO_EVENT } UndoKind;
+typedef struct Undo {
+    UndoKind  kind;
+    SimTable *table;
+    union {
+        SimRow   *row; /* the version that was put in front */
+        Body     *before;
+        TxnEvent *event;
+    };
+    Body *after;
+} Undo;
+
+typedef struct TableDelta {
+    SimTable *table;
+    int64_t   rows, bytes;
+} TableDelta;
+
+typedef struct StatementLock {
+    LockResource *resource;
+    LockMode      mode;
+} StatementLock;
+
+struct SimTxn {
+    _Atomic uint64_t state; /* 0 while it runs, then twice the commit's number; 1: rolled back */
+    SimDatabase     *database;
+    SimWaiter       *waiter;
+    SimIsolation     isolation;
+    uint64_t         id;
+    bool        is_capture; /* of the capture job or the cleanup: rows are not logged one by one */
+    Undo       *undo;
+    size_t      undo_count, undo_capacity;
+    CommitNode *node; /* what capture will read; NULL: nothing so far */
+    Lsn         first_lsn;
+    int64_t     begin_us; /* local, of the first write */
+    uint32_t    statement;
+    Hold       *holds;
+    LockRequest request;
+    Wakes       wakes;     /* victims of deadlocks that this one found */
+    bool        has_ended; /* under the lock manager's mutex */
+    int64_t     written;
+    size_t      event_count, body_count; /* undo entries of these kinds */
+    TxnEvent   *rolled_back;             /* events that wait for their end */
+    TableDelta *deltas;
+    size_t      delta_count, delta_capacity;
+    StatementLock *statement_locks;
+    size_t         statement_lock_count, statement_lock_capacity;
+    Arena         *scratch; /* keys */
+    Buf            key;
+};
+
+void        txn_push_row(SimTxn *txn, SimTable *table, SimRow *row);
+void        txn_push_body(SimTxn *txn, SimTable *table, Body *before, Body *after);
+void        txn_push_event(SimTxn *txn, TxnEvent *event);
+void        txn_count_rows(SimTxn *txn, SimTable *table, int64_t rows, int64_t bytes);
+TableDelta *txn_delta(const SimTxn   *txn,
+                      const SimTable *table); /* NULL: it has not written the table */
+void        txn_note_write(SimTxn *txn);
+Buf        *txn_key(SimTxn *txn); /* an empty buffer for a key */
+
+/* What a transaction sees of a version; the latch is held. */
+typedef enum Sight { SIGHT_COMMITTED, SIGHT_OWN, SIGHT_FOREIGN } Sight;
+static inline Sight row_sight(const SimRow *row, const SimTxn *txn, SimTxn **holder_out)
+{
+    uint64_t stamp = atomic_load_explicit(&row->stamp, memory_order_acquire);
+    *holder_out    = NULL;
+    if ((stamp & 1) == 0) return SIGHT_COMMITTED;
+    SimTxn *writer = (SimTxn *)(uintptr_t)(stamp - 1);
+    if (writer == txn || writer->waiter == txn->waiter) return SIGHT_OWN;
+    uint64_t state = atomic_load_explicit(&writer->state, memory_order_acquire);
+    if (state != 0 && (state & 1) == 0) return SIGHT_COMMITTED;
+    *holder_out = writer;
+    return SIGHT_FOREIGN;
+}
+
+/* Who has to end before the version may be followed by another: a writer that still runs, or has committed and not let go yet. NULL: nobody. */
+static inline SimTxn *row_writer(const SimRow *row, const SimTxn *txn)
+{
+    uint64_t stamp = atomic_load_explicit(&row->stamp, memory_order_acquire);
+    if ((stamp & 1) == 0) return NULL;
+    SimTxn *writer = (SimTxn *)(uintptr_t)(stamp - 1);
+    return writer == txn || writer->waiter == txn->waiter ? NULL : writer;
+}
+
+/* The newest committed version, without waiting; NULL: none, or the row is deleted. */
+static inline const SimRow *row_committed(const SimRow *row)
+{
+    for (; row != NULL; row = row->previous) {
+        uint64_t stamp = atomic_load_explicit(&row->stamp, memory_order_acquire);
+        if (stamp & 1) {
+            stamp = atomic_load_explicit(&((SimTxn *)(uintptr_t)(stamp - 1))->state,
+                                         memory_order_acquire);
+            if (stamp == 0 || stamp & 1) continue;
+        }
+        return row->flags & ROW_TOMBSTONE ? NULL : row;
+    }
+    return NULL;
+}
+
+/* --- the log (model_log.c) --- */
+typedef enum LogKind {
+    LOG_ROW_INSERT,
+    LOG_ROW_DELETE,
+    LOG_ROW_UPDATE,     /* 3 and 4 */
+    LOG_ROW_KEY_UPDATE, /* 1 and 2 under one seqval */
+    LOG_DDL,
+    LOG_TABLE_DROP,
+    LOG_ENABLE,
+} LogKind;
+
+typedef enum DdlKind {
+    DDL_ADD_COLUMN,
+    DDL_DROP_COLUMN,
+    DDL_ALTER_TYPE,
+    DDL_ALTER_NULLABILITY
+} DdlKind;
+typedef struct DdlNote {
+    DdlKind kind;
+    int32_t column_id;
+    SimType type; /* ALTER_TYPE: the new one */
+    int64_t time_us;
+    Str     text; /* behind the note */
+} DdlNote;
+
+typedef struct LogRecord {
+    LogKind             kind;
+    uint32_t            statement;
+    Lsn                 lsn;
+    size_t              undo_at; /* rolled back with the undo entries from here on */
+    SimTable           *table;
+    const SimTableInfo *info; /* of the rows */
+    SimRow             *before, *after;
+    DdlNote            *ddl;
+    Instance           *instance; /* ENABLE */
+} LogRecord;
+
+struct CommitNode {
+    CommitNode *next;
+    Lsn         begin_lsn, commit_lsn;
+    int64_t     begin_us, commit_us; /* local */
+    uint64_t    txn_id;
+    LogRecord  *records;
+    size_t      record_count, record_capacity;
+};
+
+typedef struct SimLog {
+    pthread_mutex_t mutex;
+    uint32_t        vlf, block;
+    uint16_t        slot;
+    uint64_t        random;
+    uint64_t        commit_count;
+    bool            is_kept; /* CDC is on: committed nodes wait for capture */
+    CommitNode     *first, *last;
+} SimLog;
+
+void log_open(SimLog *log, uint64_t seed);
+void log_clear(SimLog *log);
+Lsn  log_next(SimLog *log);
+void log_append(SimTxn *txn, LogRecord record); /* after its undo entry; holds the rows */
+void log_undo_to(SimTxn *txn, size_t undo_at);
+/* The commit record: order, visibility and what capture reads, in one step. */
+Lsn         log_commit(SimTxn *txn);
+CommitNode *log_first(SimLog      *log,
+                      CommitNode **end_out); /* the oldest that waits, and the newest now */
+CommitNode *log_node_next(SimLog *log, CommitNode *node);
+/* Takes the nodes up to `last` out, for the caller to free. Inside the log's mutex: of a commit event. */
+CommitNode *log_cut(SimLog *log, CommitNode *last);
+/* An LSN for an idle entry, unless something waits to be captured. */
+bool log_idle_lsn(SimLog *log, Lsn *out);
+void commit_node_free(CommitNode *node); /* accepts NULL */
+
+/* --- databases and the server --- */
+typedef struct Principal Principal; /* model_security.c */
+typedef struct Grant {
+    Str      principal;
+    int32_t  object_id;
+    Str      schema, column;
+    uint32_t granted, denied;
+} Grant;
+
+typedef struct SchemaName {
+    Str     name, key;
+    int32_t id;
+    bool    is_dropped;
+} SchemaName;
+
+struct SimDatabase {
+    SimServer       *server;
+    SimDatabase     *next;
+    Str              name;
+    int32_t          id;
+    bool             is_system, is_dropped;
+    int64_t          created_us;
+    Arena           *arena; /* names; under the catalog lock */
+    pthread_rwlock_t catalog;
+    Map             *tables_by_name;
+    Map             *tables_by_id;
+    SimTable       **tables; /* in order of creation, dropped ones too */
+    size_t           table_count, table_capacity;
+    LIST(SchemaName) schemas;
+    LIST(Principal *) principals;
+    LIST(Grant) grants;
+    int32_t          next_schema_id, next_object_id;
+    _Atomic uint64_t rowversion;
+    SimLog           log;
+    SimCdc          *cdc;
+};
+
+typedef struct LoginEntry {
+    Str  name, password;
+    bool is_sysadmin;
+} LoginEntry;
+
+struct SimServer {
+    SimModelOptions          options;
+    _Atomic(const SimZone *) zone;
+    void                    *owner;
+    pthread_rwlock_t         lock; /* the list of databases, logins, trace flags */
+    Arena                   *arena;
+    SimDatabase             *databases;
+    int32_t                  next_database_id;
+    LIST(LoginEntry) logins;
+    atomic_bool      keeps_key_updates; /* trace flag 8207 */
+    _Atomic uint64_t next_txn_id;
+    LockManager      locks;
+};
+
+/* A key that is the same for names that are the same to the server (2.11). */
+Str  name_key(Arena *arena, Str schema, Str name);
+bool database_add_table(SimDatabase *database, SimTable *table);    /* false: the name is taken */
+void database_remove_table(SimDatabase *database, SimTable *table); /* the names only */
+SimDatabase *database_new(SimServer *server, Str name, bool is_system);
+void         database_free(SimDatabase *database);
+int32_t      database_next_object_id(SimDatabase *database);
+/* Gives a renamed table its name; false: it is taken. */
+bool      database_rename_table(SimDatabase *database, SimTable *table, Str key);
+SimTable *table_new(SimDatabase *database, const SimTableSpec *spec,
+                    int32_t object_id); /* in no list yet */
+void      table_free(SimTable *table);
+void      database_forget_table(SimDatabase *database,
+                                SimTable    *table); /* takes a dropped temporary table off the list */
+/* A description to be changed and given to body_new: the table's arena, with room for one more column and index. */
+SimTableInfo *info_clone(SimTable *table, const SimTableInfo *info, SimColumn **columns_out,
+                         SimIndex ***indexes_out);
+SimIndex     *index_copy(Arena *arena, const SimIndex *spec);
+SimColumn     column_copy(Arena *arena, const SimColumn *column);
+bool          database_add_schema(SimDatabase *database, Str schema); /* false: it is there */
+bool          database_drop_schema(SimDatabase *database, Str schema);
+void          security_open(SimDatabase *database);
+bool          security_has_principal(SimDatabase *database, Str name);
+void          security_drop_object(SimDatabase *database, int32_t object_id);
+
+/* --- writing without statements around it (model_write.c) --- */
+bool write_begin(SimTxn *txn, SimTable *table,
+                 SimError *error) MUST_CHECK; /* locks the table for writing; 208 */
+bool write_insert_row(SimTxn *txn, SimTable *table, SimRow *row,
+                      SimError *error) MUST_CHECK; /* takes the row, also when it fails */
+bool write_delete_row(SimTxn *txn, SimTable *table, const SimRow *row, SimError *error) MUST_CHECK;
+
+/* --- DDL that CDC shares (model_ddl.c) --- */
+/* Without checks for captured tables, and without a note for capture. */
+bool ddl_alter_column(SimTxn *txn, SimTable *table, size_t ordinal, const SimType *type,
+                      bool is_nullable, SimError *error) MUST_CHECK;
+
+/* --- CDC's hooks into the model (cdc_*.c) --- */
+SimCdc *cdc_new(SimDatabase *database);
+void    cdc_close(SimCdc *cdc); /* stops the job */
+bool    cdc_uses_index(const SimTable *table, Str index_name);
+bool    cdc_captures_column(const SimTable *table, int32_t column_id);
+/* 7139: a captured LOB value is too long to be logged. */
+bool cdc_check_lob(const SimTable *table, const SimTableInfo *info, const SimRow *row,
+                   SimError *error) MUST_CHECK;
+void cdc_record_free(LogRecord *record);
+
+#endif

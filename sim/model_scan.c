@@ -1,0 +1,391 @@
+/* model_scan.c - reading an index from one end of a range to the other, a batch at a time (sqlserver.md 2.12).
+ *
+ * A batch is gathered under the table's latch and pinned before the latch is let go. Between batches the scan remembers a leaf, which is good while the tree has not
+ * changed, and the last key it passed, which is always good. It never waits with rows in hand that the caller has not seen, if it can help it. */
+#include "sim/model_internal.h"
+
+#define BATCH_FIRST 64
+#define BATCH_MAX   1024
+
+typedef struct ScanBound {
+    Buf  key;
+    bool is_set;
+} ScanBound;
+
+struct SimScan {
+    SimTxn         *txn;
+    SimTable       *table;
+    Body           *body;
+    const SimIndex *index;
+    Tree           *tree;
+    bool            is_secondary, was_seek, backwards, for_update, read_past;
+    SimIsolation    isolation;
+    LockMode        table_mode;
+    bool            keeps_table_lock;
+    Arena          *arena;
+    ScanBound       low, high; /* keys at or above low and below high */
+    Buf             position;  /* the last key passed */
+    bool            has_position, is_at_end;
+    TreeAt          at; /* the next item, while the tree is as it was */
+    uint64_t        changes;
+    bool            at_is_set;
+    Item           *granted; /* a row whose lock came at the end of a wait */
+    Pin             pin;
+    const SimRow  **rows;
+    bool           *is_locked; /* by this scan */
+    size_t          row_count, capacity, batch;
+    int64_t         limit_hint, examined;
+};
+
+/* --- the range in bytes --- */
+
+/* Turns a key into the smallest one above every key that begins with it; unset when there is none. */
+static void bound_advance(ScanBound *bound)
+{
+    while (bound->key.len > 0 && (uint8_t)bound->key.ptr[bound->key.len - 1] == 0xFF)
+        bound->key.len--;
+    bound->is_set = bound->key.len > 0;
+    if (bound->is_set)
+        bound->key.ptr[bound->key.len - 1] = (char)((uint8_t)bound->key.ptr[bound->key.len - 1] +
+                                                    1);
+}
+
+/* Cuts one end after the equalities: `past` leaves every key of the value itself outside (low) or inside (high). */
+static void bound_set(SimScan *scan, ScanBound *bound, Str prefix, const SimBound *at,
+                      bool descending, bool past)
+{
+    bound->key = buf_new(scan->arena, 0);
+    buf_append(&bound->key, prefix);
+    bound->is_set = true;
+    sim_sort_key(&at->value, descending, &bound->key);
+    if (past) bound_advance(bound);
+}
+
+static void set_bounds(SimScan *scan, const SimRange *range)
+{
+    const SimIndexColumn *columns = scan->index != NULL ? scan->index->columns : NULL;
+    Buf                   prefix  = buf_new(scan->arena, 0);
+
+    if (columns == NULL || (range->equal_count == 0 && !range->low.is_set && !range->high.is_set))
+        return;
+    for (size_t i = 0; i < range->equal_count; i++)
+        sim_sort_key(&range->equal[i], columns[i].descending, &prefix);
+    if (prefix.len > 0) {
+        scan->low = scan->high = (ScanBound){.is_set = true};
+        scan->low.key          = buf_new(scan->arena, 0);
+        scan->high.key         = buf_new(scan->arena, 0);
+        buf_append(&scan->low.key, buf_str(&prefix));
+        buf_append(&scan->high.key, buf_str(&prefix));
+        bound_advance(&scan->high);
+    }
+    if (!range->low.is_set && !range->high.is_set) return;
+    bool            descending = columns[range->equal_count].descending;
+    const SimBound *low        = descending ? &range->high : &range->low;
+    const SimBound *high       = descending ? &range->low : &range->high;
+    if (low->is_set)
+        bound_set(scan, &scan->low, buf_str(&prefix), low, descending, !low->is_inclusive);
+    if (high->is_set)
+        bound_set(scan, &scan->high, buf_str(&prefix), high, descending, high->is_inclusive);
+}
+
+static Bytes bound_key(const ScanBound *bound)
+{
+    return str_bytes(buf_str(&bound->key));
+}
+
+/* --- opening --- */
+
+static bool choose_index(SimScan *scan, const SimRange *range, SimError *error)
+{
+    static const SimRange everything = {.index = NULL};
+
+    scan->body = table_body(scan->table);
+    if (range == NULL) range = &everything;
+    scan->index = range->index != NULL ? range->index : scan->body->clustered;
+    scan->tree  = body_tree(scan->body, scan->index);
+    if (scan->tree == NULL)
+        return sim_error(error, 16943,
+                         "Could not complete cursor operation because the table schema changed "
+                         "after the cursor was declared.");
+    scan->is_secondary = scan->tree != &scan->body->trees[0];
+    scan->backwards    = range->backwards;
+    assert(scan->index != NULL ||
+           (range->equal_count == 0 && !range->low.is_set && !range->high.is_set));
+    set_bounds(scan, range);
+    scan->was_seek = scan->low.is_set || scan->high.is_set;
+    return true;
+}
+
+static LockMode scan_table_mode(const SimScan *scan)
+{
+    if (scan->isolation == SIM_SERIALIZABLE)
+        return scan->for_update ? LOCK_U : LOCK_S; /* coarser than the server's key ranges */
+    if (scan->for_update) return LOCK_IX;
+    return scan->isolation == SIM_READ_UNCOMMITTED ? LOCK_SCH_S : LOCK_IS;
+}
+
+static bool refuse_snapshot(const SimTable *table, SimError *error)
+{
+    return sim_error(error, 3952,
+                     "Snapshot isolation transaction failed accessing database '%.*s' because "
+                     "snapshot isolation is not allowed in this database. "
+                     "Use ALTER DATABASE to allow snapshot isolation.",
+                     STR_ARG(table->database->name));
+}
+
+static bool refuse_dropped(const SimTable *table, SimError *error)
+{
+    const SimTableInfo *info = sim_table_info(table);
+    return sim_error(error, 208, "Invalid object name '%.*s.%.*s'.", STR_ARG(info->schema),
+                     STR_ARG(info->name));
+}
+
+bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range,
+                   const SimScanOptions *options, SimScan **out, SimError *error)
+{
+    *out = NULL;
+    if (options->isolation == SIM_SNAPSHOT && !table->is_system && !table->is_temporary)
+        return refuse_snapshot(table, error);
+    SimScan *scan    = mem_alloc(sizeof *scan);
+    scan->txn        = txn;
+    scan->table      = table;
+    scan->isolation  = options->isolation == SIM_SNAPSHOT ? SIM_READ_COMMITTED : options->isolation;
+    scan->for_update = options->for_update;
+    scan->read_past  = options->read_past;
+    scan->limit_hint = options->limit_hint;
+    scan->batch      = BATCH_FIRST;
+    scan->table_mode = scan_table_mode(scan);
+    scan->keeps_table_lock = scan->for_update || scan->isolation >= SIM_REPEATABLE_READ;
+    if (!lock_take(txn, &table->lock, scan->table_mode, error)) {
+        mem_free(scan);
+        return false;
+    }
+    scan->arena    = arena_new();
+    scan->position = buf_new(scan->arena, 0);
+    if (atomic_load(&table->is_dropped) ? !refuse_dropped(table, error)
+                                        : !choose_index(scan, range, error)) {
+        sim_scan_close(scan);
+        return false;
+    }
+    *out = scan;
+    return true;
+}
+
+void sim_scan_close(SimScan *scan)
+{
+    if (scan == NULL) return;
+    pin_clear(scan->table, &scan->pin);
+    if (!scan->keeps_table_lock) lock_give_back(scan->txn, &scan->table->lock, scan->table_mode);
+    arena_close(scan->arena);
+    mem_free(scan->rows);
+    mem_free(scan->is_locked);
+    mem_free(scan);
+}
+
+bool sim_scan_was_seek(const SimScan *scan)
+{
+    return scan->was_seek;
+}
+
+int64_t sim_scan_rows_examined(const SimScan *scan)
+{
+    return scan->examined;
+}
+
+/* --- moving --- */
+
+static TreeAt find_start(const SimScan *scan)
+{
+    if (scan->backwards) {
+        if (scan->has_position)
+            return tree_seek_before(scan->tree, str_bytes(buf_str(&scan->position)));
+        return scan->high.is_set ? tree_seek_before(scan->tree, bound_key(&scan->high))
+                                 : tree_last(scan->tree);
+    }
+    if (scan->has_position) return tree_seek(scan->tree, str_bytes(buf_str(&scan->position)), true);
+    return scan->low.is_set ? tree_seek(scan->tree, bound_key(&scan->low), false)
+                            : tree_first(scan->tree);
+}
+
+static bool is_outside(const SimScan *scan, const Item *item)
+{
+    const ScanBound *bound = scan->backwards ? &scan->low : &scan->high;
+
+    if (!bound->is_set) return false;
+    int order = key_compare(item->key, item->key_len, (const uint8_t *)bound->key.ptr,
+                            bound->key.len);
+    return scan->backwards ? order < 0 : order >= 0;
+}
+
+static void remember(SimScan *scan, const Item *last)
+{
+    if (last == NULL) return;
+    buf_clear(&scan->position);
+    buf_append_bytes(&scan->position, last->key, last->key_len);
+    scan->has_position = true;
+}
+
+/* --- one row --- */
+
+typedef enum Look {
+    LOOK_TAKE,
+    LOOK_PASS,
+    LOOK_STOP,  /* a wait is needed, but there are rows to hand out first */
+    LOOK_RETRY, /* a lock was given at once: let it go and look again */
+    LOOK_WAIT,
+    LOOK_FAIL,
+} Look;
+
+/* An entry is for one key; the row's version may have another. */
+static bool is_of_version(SimScan *scan, const Item *entry, const Item *place, const SimRow *row)
+{
+    if (!scan->is_secondary ||
+        !(atomic_load_explicit(&entry->flags, memory_order_relaxed) & ITEM_STALE))
+        return true;
+    Buf *key = txn_key(scan->txn);
+    row_index_key(scan->body->info, scan->index, row, key);
+    buf_append_bytes(key, place->key, place->key_len);
+    return key_compare(entry->key, entry->key_len, (const uint8_t *)key->ptr, key->len) == 0;
+}
+
+static Look look_of_answer(LockAnswer answer, Look if_granted)
+{
+    switch (answer) {
+    case LOCK_GRANTED: return if_granted;
+    case LOCK_QUEUED: return LOOK_WAIT;
+    case LOCK_REFUSED: return LOOK_FAIL;
+    }
+    return LOOK_FAIL;
+}
+
+/* A lock that is kept: update locks, and shared ones from REPEATABLE READ on. */
+static Look lock_kept(SimScan *scan, Item *place, SimTxn *writer, LockMode mode, SimError *error)
+{
+    if (scan->granted == place) return LOOK_TAKE;
+    bool in_way = writer != NULL || lock_row_is_in_way(scan->txn, place, mode);
+    if (in_way && scan->read_past) return LOOK_PASS;
+    if (in_way && scan->row_count > 0) return LOOK_STOP;
+    return look_of_answer(lock_ask_row(scan->txn, place, mode, writer, error), LOOK_TAKE);
+}
+
+static Look look_at_foreign(SimScan *scan, Item *place, SimTxn *holder, SimError *error)
+{
+    if (scan->read_past) return LOOK_PASS;
+    if (scan->row_count > 0) return LOOK_STOP;
+    if (scan->for_update)
+        return look_of_answer(lock_ask_row(scan->txn, place, LOCK_U, holder, error), LOOK_RETRY);
+    return look_of_answer(lock_ask_row(scan->txn, place, LOCK_S, holder, error), LOOK_RETRY);
+}
+
+static Look look_at(SimScan *scan, const Item *item, Item *place, SimError *error)
+{
+    const SimRow *row    = place_head(place);
+    SimTxn       *holder = NULL;
+    Sight         sight  = SIGHT_COMMITTED;
+
+    if (scan->isolation != SIM_READ_UNCOMMITTED || scan->for_update) {
+        sight = row_sight(row, scan->txn, &holder);
+        if (sight == SIGHT_FOREIGN) return look_at_foreign(scan, place, holder, error);
+    }
+    if (row->flags & ROW_TOMBSTONE || !is_of_version(scan, item, place, row)) return LOOK_PASS;
+    if (sight == SIGHT_OWN) return LOOK_TAKE;
+    if (scan->for_update) return lock_kept(scan, place, row_writer(row, scan->txn), LOCK_U, error);
+    if (scan->isolation == SIM_REPEATABLE_READ) return lock_kept(scan, place, NULL, LOCK_S, error);
+    return LOOK_TAKE;
+}
+
+/* --- a batch --- */
+
+static void take_row(SimScan *scan, const Item *place)
+{
+    const SimRow *row = place_head(place);
+
+    scan->rows[scan->row_count]      = row;
+    scan->is_locked[scan->row_count] = scan->for_update && (atomic_load(&row->stamp) & 1) == 0;
+    scan->row_count++;
+    scan->granted = NULL;
+}
+
+/* Goes on from where the scan is until the batch is full or something stands in the way. With the latch held. */
+static Look gather(SimScan *scan, SimError *error)
+{
+    const Item *last = NULL;
+    Look        look = LOOK_STOP;
+    TreeAt      at   = scan->at_is_set && scan->changes == scan->tree->changes ? scan->at
+                                                                               : find_start(scan);
+
+    while (scan->row_count < scan->batch) {
+        Item *item = tree_item(at);
+        if (item == NULL || is_outside(scan, item)) {
+            scan->is_at_end = true;
+            break;
+        }
+        Item *place = scan->is_secondary ? item->ref : item;
+        look        = look_at(scan, item, place, error);
+        if (look > LOOK_PASS) break;
+        if (look == LOOK_TAKE) take_row(scan, place);
+        scan->examined++;
+        last = item;
+        at   = scan->backwards ? tree_previous(at) : tree_next(at);
+        look = LOOK_STOP;
+    }
+    remember(scan, last);
+    scan->at        = at;
+    scan->changes   = scan->tree->changes;
+    scan->at_is_set = true;
+    if (look == LOOK_WAIT || look == LOOK_RETRY) scan->granted = scan->txn->request.resource->place;
+    pin_set(scan->table, &scan->pin);
+    return look;
+}
+
+/* Waits where `gather` stopped; true to look again. */
+static bool get_past(SimScan *scan, Look look, SimError *error)
+{
+    bool is_kept = scan->for_update || scan->isolation == SIM_REPEATABLE_READ;
+
+    if (look == LOOK_FAIL) return false;
+    if (look == LOOK_WAIT && !lock_wait(scan->txn, error)) return false;
+    if (is_kept) return true;
+    lock_give_back_last(scan->txn);
+    scan->granted = NULL;
+    return true;
+}
+
+static void make_room(SimScan *scan)
+{
+    size_t want = scan->limit_hint > 0 ? (size_t)MIN(scan->limit_hint, (int64_t)scan->batch)
+                                       : scan->batch;
+
+    scan->batch = want;
+    if (want <= scan->capacity) return;
+    scan->rows      = mem_realloc(scan->rows, want * sizeof *scan->rows);
+    scan->is_locked = mem_realloc(scan->is_locked, want * sizeof *scan->is_locked);
+    scan->capacity  = want;
+}
+
+bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out,
+                   SimError *error)
+{
+    scan->row_count = 0;
+    *count_out      = 0;
+    make_room(scan);
+    while (!scan->is_at_end && scan->row_count == 0) {
+        if (!waiter_check(scan->txn->waiter, error)) return false;
+        latch_shared(scan->table);
+        Look look = gather(scan, error);
+        latch_release(scan->table);
+        if (look != LOOK_STOP && !get_past(scan, look, error)) return false;
+    }
+    *rows_out  = scan->rows;
+    *count_out = scan->row_count;
+    if (scan->batch < BATCH_MAX) scan->batch *= 2;
+    return true;
+}
+
+void sim_scan_skip(SimScan *scan, size_t index)
+{
+    assert(index < scan->row_count);
+    if (!scan->is_locked[index]) return;
+    scan->is_locked[index] = false;
+    lock_give_back_row(scan->txn, scan->rows[index]->place, LOCK_U);
+}

@@ -1,0 +1,258 @@
+/* model_server.c - the server's databases, its clock and its zone. */
+#include "sim/model_internal.h"
+
+#define FIRST_OBJECT_ID   901578250
+#define FIRST_USER_SCHEMA 5
+
+/* --- databases --- */
+
+SimDatabase *database_new(SimServer *server, Str name, bool is_system)
+{
+    SimDatabase *database = mem_alloc(sizeof *database);
+
+    database->server         = server;
+    database->arena          = arena_new();
+    database->name           = str_copy(database->arena, name);
+    database->id             = server->next_database_id++;
+    database->is_system      = is_system;
+    database->created_us     = sim_server_local_us(server);
+    database->tables_by_name = map_new();
+    database->tables_by_id   = map_new();
+    database->next_object_id = FIRST_OBJECT_ID;
+    database->next_schema_id = 1;
+    atomic_store(&database->rowversion, 2000);
+    int failed = pthread_rwlock_init(&database->catalog, NULL);
+    assert(failed == 0);
+    log_open(&database->log, rng_u64(server->options.rng));
+    static const char *const schemas[] = {"dbo", "guest", "INFORMATION_SCHEMA", "sys"};
+    for (size_t i = 0; i < COUNT_OF(schemas); i++)
+        (void)database_add_schema(database, str_from_c(schemas[i]));
+    assert(database->next_schema_id == FIRST_USER_SCHEMA);
+    security_open(database);
+    database->cdc = cdc_new(database);
+    return database;
+}
+
+void database_free(SimDatabase *database)
+{
+    if (database == NULL) return;
+    cdc_close(database->cdc);
+    log_clear(&database->log);
+    (void)pthread_mutex_destroy(&database->log.mutex);
+    for (size_t i = 0; i < database->table_count; i++)
+        table_free(database->tables[i]);
+    mem_free(database->tables);
+    map_close(database->tables_by_name);
+    map_close(database->tables_by_id);
+    (void)pthread_rwlock_destroy(&database->catalog);
+    arena_close(database->arena);
+    mem_free(database);
+}
+
+SimServer *sim_database_server(const SimDatabase *database)
+{
+    return database->server;
+}
+
+Str sim_database_name(const SimDatabase *database)
+{
+    return database->name;
+}
+
+int32_t sim_database_id(const SimDatabase *database)
+{
+    return database->id;
+}
+
+bool sim_database_is_system(const SimDatabase *database)
+{
+    return database->is_system;
+}
+
+int64_t sim_database_created_us(const SimDatabase *database)
+{
+    return database->created_us;
+}
+
+static SimDatabase *find_database(SimServer *server, Str name)
+{
+    for (SimDatabase *database = server->databases; database != NULL; database = database->next)
+        if (sim_name_equal(database->name, name)) return database;
+    return NULL;
+}
+
+SimDatabase *sim_server_find_database(SimServer *server, Str name)
+{
+    (void)pthread_rwlock_rdlock(&server->lock);
+    SimDatabase *database = find_database(server, name);
+    (void)pthread_rwlock_unlock(&server->lock);
+    return database;
+}
+
+bool sim_server_next_database(SimServer *server, size_t *at, SimDatabase **out)
+{
+    (void)pthread_rwlock_rdlock(&server->lock);
+    SimDatabase *database = server->databases;
+    for (size_t i = 0; i < *at && database != NULL; i++)
+        database = database->next;
+    (*at)++;
+    (void)pthread_rwlock_unlock(&server->lock);
+    *out = database;
+    return database != NULL;
+}
+
+static SimDatabase *add_database(SimServer *server, Str name, bool is_system)
+{
+    SimDatabase **end = &server->databases;
+
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = database_new(server, name, is_system);
+    return *end;
+}
+
+bool sim_create_database(SimServer *server, Str name, SimError *error)
+{
+    (void)pthread_rwlock_wrlock(&server->lock);
+    bool exists = find_database(server, name) != NULL;
+    if (!exists) (void)add_database(server, name, false);
+    (void)pthread_rwlock_unlock(&server->lock);
+    return !exists || sim_error(error, 1801,
+                                "Database '%.*s' already exists. Choose a different database name.",
+                                STR_ARG(name));
+}
+
+bool sim_drop_database(SimServer *server, Str name, SimError *error)
+{
+    (void)pthread_rwlock_wrlock(&server->lock);
+    SimDatabase *database = find_database(server, name);
+    if (database != NULL && !database->is_system) {
+        SimDatabase **at = &server->databases;
+        while (*at != database)
+            at = &(*at)->next;
+        *at = database->next;
+    }
+    (void)pthread_rwlock_unlock(&server->lock);
+    if (database == NULL)
+        return sim_error(error, 3701,
+                         "Cannot drop the database '%.*s', because it does not exist or you do not "
+                         "have permission.",
+                         STR_ARG(name));
+    if (database->is_system)
+        return sim_error(error, 3708,
+                         "Cannot drop the database '%.*s' because it is a system database.",
+                         STR_ARG(name));
+    database_free(database);
+    return true;
+}
+
+/* --- the server --- */
+
+static SimModelOptions with_defaults(const SimModelOptions *given)
+{
+    SimModelOptions options = *given;
+
+    if (options.server_version == 0) options.server_version = 2022;
+    if (options.capture_interval_ms == 0) options.capture_interval_ms = 5000;
+    if (options.idle_entry_ms == 0) options.idle_entry_ms = 305000;
+    if (options.retention_minutes == 0) options.retention_minutes = 4320;
+    if (str_is_empty(options.time_zone)) options.time_zone = STR("UTC");
+    return options;
+}
+
+bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *error)
+{
+    SimModelOptions full = with_defaults(options);
+    const SimZone  *zone = sim_zone_find(full.time_zone);
+
+    *out = NULL;
+    if (zone == NULL)
+        return sim_error(
+            error, 9820,
+            "The time zone parameter '%.*s' provided to AT TIME ZONE clause is invalid.",
+            STR_ARG(full.time_zone));
+    SimServer *server         = mem_alloc(sizeof *server);
+    server->options           = full;
+    server->arena             = arena_new();
+    server->next_database_id  = 1;
+    server->options.time_zone = sim_zone_name(zone);
+    atomic_store(&server->zone, zone);
+    int failed = pthread_rwlock_init(&server->lock, NULL);
+    assert(failed == 0);
+    lock_manager_open(&server->locks);
+    static const char *const names[] = {"master", "tempdb", "model", "msdb"};
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        (void)add_database(server, str_from_c(names[i]), true);
+    *out = server;
+    return true;
+}
+
+void sim_model_close(SimServer *server)
+{
+    if (server == NULL) return;
+    for (SimDatabase *database = server->databases, *next; database != NULL; database = next) {
+        next = database->next;
+        database_free(database);
+    }
+    lock_manager_close(&server->locks);
+    (void)pthread_rwlock_destroy(&server->lock);
+    arena_close(server->arena);
+    mem_free(server);
+}
+
+void sim_server_set_owner(SimServer *server, void *owner)
+{
+    server->owner = owner;
+}
+
+void *sim_server_owner(const SimServer *server)
+{
+    return server->owner;
+}
+
+Clock *sim_server_clock(const SimServer *server)
+{
+    return server->options.clock;
+}
+
+Sched *sim_server_sched(const SimServer *server)
+{
+    return server->options.sched;
+}
+
+Rng *sim_server_rng(const SimServer *server)
+{
+    return server->options.rng;
+}
+
+Log *sim_server_log(const SimServer *server)
+{
+    return server->options.log;
+}
+
+int sim_server_version(const SimServer *server)
+{
+    return server->options.server_version;
+}
+
+const SimZone *sim_server_zone(const SimServer *server)
+{
+    return atomic_load(&server->zone);
+}
+
+bool sim_server_set_zone(SimServer *server, Str windows_name)
+{
+    const SimZone *zone = sim_zone_find(windows_name);
+    if (zone != NULL) atomic_store(&server->zone, zone);
+    return zone != NULL;
+}
+
+int64_t sim_server_local_us(const SimServer *server)
+{
+    return sim_zone_local_from_utc(sim_server_zone(server), clock_utc_us(server->options.clock));
+}
+
+void sim_server_set_trace_flag(SimServer *server, int flag, bool on)
+{
+    if (flag == 8207) atomic_store(&server->keeps_key_updates, on);
+}
