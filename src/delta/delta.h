@@ -97,7 +97,7 @@ bool delta_file_may_hold_null(const DeltaTable *table, const DeltaFile *file, St
 
 /* --- reading rows --- */
 /* A SELECT-able SQL text over the given files at this version (all live files when `files` is NULL), exposing the table's logical columns (those of `columns`,
- * or all when NULL) plus, when `with_position`, `_file` VARCHAR (the add path) and `_row` BIGINT. Fetches the files through the store. No files: a
+ * or all when NULL) plus, when `with_position`, `__$file` VARCHAR (the add path) and `__$row` BIGINT. Fetches the files through the store. No files: a
  * relation with the right types and no rows. */
 bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count, const Schema *columns, bool with_position, Arena *arena, Str *sql_out, Err *err) MUST_CHECK;
 

@@ -77,12 +77,12 @@ static void append_paths(Buf *sql, const ScanPlan *plan, Arena *arena)
 static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
 {
     if (plan->count == 0) {
-        buf_append_c(sql, ", CAST(NULL AS VARCHAR) AS _file, CAST(NULL AS BIGINT) AS _row");
+        buf_append_c(sql, ", CAST(NULL AS VARCHAR) AS \"__$file\", CAST(NULL AS BIGINT) AS \"__$row\"");
     } else if (plan->count == 1) {
-        buf_printf(sql, ", %.*s AS _file, f.file_row_number AS _row",
+        buf_printf(sql, ", %.*s AS \"__$file\", f.file_row_number AS \"__$row\"",
                    STR_ARG(duck_quote_literal(arena, plan->files[0]->path)));
     } else {
-        buf_append_c(sql, ", p.path AS _file, f.file_row_number AS _row");
+        buf_append_c(sql, ", p.path AS \"__$file\", f.file_row_number AS \"__$row\"");
     }
 }
 

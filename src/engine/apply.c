@@ -1,4 +1,5 @@
-/* apply.c - one call of apply: reads in the order of algorithms.md 7.1, merges, then records the position, then moves the verdict. */
+/* apply.c - one call of apply: reads in the order of algorithms.md 7.1, merges, then records the
+ * position, then moves the verdict. */
 #include "engine/apply.h"
 
 #include "base/buf.h"
@@ -55,14 +56,14 @@ ApplyPlan plan_apply(OptLsn completed, OptLsn whole, const ControlRow *row)
     return plan;
 }
 
-/* Newest completion in the facts; refuses an open chunked snapshot, whose waves this version cannot apply. */
-static bool find_completed(Apply *apply, OptLsn *completed, Err *err)
+/* Newest completion and newest chunked open in the facts; refuses an open one, whose waves this
+ * version cannot apply. */
+static bool find_completed(Apply *apply, OptLsn *completed, OptLsn *opened, Err *err)
 {
     FactsRow *rows;
     size_t    count;
-    OptLsn    opened = {0};
 
-    *completed = (OptLsn){0};
+    *completed = *opened = (OptLsn){0};
     if (!apply->facts) return true;
     if (!facts_find_snapshots(apply->facts, apply->options->bronze.label, STR_EMPTY, apply->arena,
                               &rows, &count, err))
@@ -74,32 +75,67 @@ static bool find_completed(Apply *apply, OptLsn *completed, Err *err)
             continue;
         }
         (void)payload_parse_open(rows[i].detail, &detail);
-        if (!detail.is_full) opened = newer_of(opened, rows[i].max_lsn);
+        if (!detail.is_full) *opened = newer_of(*opened, rows[i].max_lsn);
     }
-    if (opened.is_set && (!completed->is_set || lsn_compare(opened.lsn, completed->lsn) > 0))
+    if (opened->is_set && (!completed->is_set || lsn_compare(opened->lsn, completed->lsn) > 0))
         return err_set(err, ERR_UNSUPPORTED,
                        "a chunked snapshot at %s of %.*s is open and this version cannot apply its "
                        "waves; finish it with mssql-cdc-pyspark's backfill, or let "
                        "its silver job run",
-                       lsn_format(opened.lsn).text, STR_ARG(apply->options->bronze.label));
+                       lsn_format(opened->lsn).text, STR_ARG(apply->options->bronze.label));
     return true;
 }
 
-/* Facts without any row for this name are usually another spelling of it. */
-static bool warn_unknown_target(Apply *apply, Err *err)
+/* The facts' targets as a text; `is_known`: this bronze is among them. */
+static bool list_targets(Apply *apply, bool *is_known, Str *out, Err *err)
 {
     Str   *targets;
     size_t count;
     Buf    list = buf_new(apply->arena, 0);
 
-    if (!apply->facts) return true;
+    *is_known = false;
     if (!facts_find_targets(apply->facts, 50, apply->arena, &targets, &count, err)) return false;
     for (size_t i = 0; i < count; i++) {
-        if (str_equal(targets[i], apply->options->bronze.label)) return true;
+        *is_known = *is_known || str_equal(targets[i], apply->options->bronze.label);
         buf_printf(&list, "%s%.*s", i ? ", " : "", STR_ARG(targets[i]));
     }
+    *out = buf_str(&list);
+    return true;
+}
+
+/* Chunks that no open announces: their facts are missing, or stand under another name (7.2). */
+static bool refuse_unannounced_chunks(Apply *apply, Err *err)
+{
+    bool has_chunks, is_known;
+    Str  targets = STR_EMPTY;
+
+    if (!bronze_has_chunks(apply->bronze, apply->silver_row.snapshot_lsn, &has_chunks, err))
+        return false;
+    if (!has_chunks) return true;
+    if (!apply->facts)
+        return err_set(err, ERR_STATE,
+                       "%.*s holds rows of a chunked snapshot: pass the facts table, which tells "
+                       "whether it is complete",
+                       STR_ARG(apply->options->bronze.label));
+    if (!list_targets(apply, &is_known, &targets, err)) return false;
+    return err_set(err, ERR_STATE,
+                   "%.*s holds rows of a chunked snapshot and the facts %.*s have no open of one "
+                   "for that name; their targets: %.*s",
+                   STR_ARG(apply->options->bronze.label), STR_ARG(apply->options->facts.label),
+                   STR_ARG(targets));
+}
+
+/* Facts without any row for this name are usually another spelling of it. */
+static bool warn_unknown_target(Apply *apply, Err *err)
+{
+    bool is_known;
+    Str  targets;
+
+    if (!apply->facts) return true;
+    if (!list_targets(apply, &is_known, &targets, err)) return false;
+    if (is_known) return true;
     log_warn(apply->env->log, "apply", "the facts have no row for this bronze name",
-             LOG_STR("bronze", apply->options->bronze.label), LOG_STR("targets", buf_str(&list)));
+             LOG_STR("bronze", apply->options->bronze.label), LOG_STR("targets", targets));
     return true;
 }
 
@@ -169,23 +205,26 @@ static bool pin_bronze(Apply *apply, Err *err)
 static bool read_state(Apply *apply, Err *err)
 {
     Env   *env = apply->env;
-    OptLsn completed, whole = {0};
+    OptLsn completed, opened, whole = {0};
     Offset at;
     bool   found;
 
     if (!read_control(apply, err)) return false;
+    if (!delta_table_exists(env->delta, apply->options->bronze.path, &apply->result->bronze_found,
+                            NULL, err))
+        return false;
+    if (!apply->result->bronze_found) return true;
     if (apply->options->facts.path.len &&
         !facts_open(env->delta, &apply->options->facts, &apply->facts, err))
         return false;
-    if (!find_completed(apply, &completed, err)) return false;
-    if (!bronze_open(env->delta, &apply->options->bronze, &apply->bronze, err)) return false;
-    apply->result->bronze_found = bronze_get_table(apply->bronze) != NULL;
-    if (!apply->result->bronze_found) return true;
+    if (!find_completed(apply, &completed, &opened, err)) return false;
     if (!warn_unknown_target(apply, err)) return false;
+    if (!bronze_open(env->delta, &apply->options->bronze, &apply->bronze, err)) return false;
     if (!bronze_find_snapshot(apply->bronze, apply->options->instances,
                               apply->options->instance_count, apply->silver_row.snapshot_lsn,
                               &found, &at, err))
         return false;
+    if (!opened.is_set && !refuse_unannounced_chunks(apply, err)) return false;
     if (found) whole = OPT_LSN(at.lsn);
     apply->plan = plan_apply(completed, whole, &apply->silver_row);
     return pin_bronze(apply, err);
@@ -193,7 +232,8 @@ static bool read_state(Apply *apply, Err *err)
 
 /* --- merging --- */
 
-/* A row of another capture instance is never skipped: it would leave silver wrong. Also finds the newest change. */
+/* A row of another capture instance is never skipped: it would leave silver wrong. Also finds the
+ * newest change. */
 static bool look_at_changes(Apply *apply, Err *err)
 {
     RowStream *rows = NULL;
@@ -286,8 +326,8 @@ static bool find_touched(Merge *merge, const DeltaFile **candidates, size_t coun
 
     merge->touched = ARENA_ARRAY(merge->arena, const DeltaFile *, count + 1);
     if (!duck_query(merge->apply->session,
-                    STR("SELECT DISTINCT _file FROM hit WHERE newer ORDER BY _file"), merge->arena,
-                    &rows, err))
+                    STR("SELECT DISTINCT \"__$file\" FROM hit WHERE \"__$newer\" ORDER BY 1"),
+                    merge->arena, &rows, err))
         goto done;
     for (;;) {
         if (!row_stream_next(rows, &block, err)) goto done;
@@ -311,12 +351,13 @@ static bool count_rows(Merge *merge, Err *err)
 
     return duck_query_i64(
                session,
-               STR("SELECT count(*) FROM chg AS c WHERE c._operation NOT IN (1, 3) AND NOT EXISTS "
-                   "(SELECT 1 FROM hit AS h WHERE h._id = c._id AND NOT h.newer)"),
+               STR("SELECT count(*) FROM chg AS c WHERE c.\"__$operation\" NOT IN (1, 3) AND NOT "
+                   "EXISTS (SELECT 1 FROM hit AS h WHERE h.\"__$id\" = c.\"__$id\" AND NOT "
+                   "h.\"__$newer\")"),
                &merge->rows_written, NULL, err) &&
            duck_query_i64(session,
-                          STR("SELECT count(*) FROM hit AS h WHERE h.newer AND (h._id IS NULL OR "
-                              "h._operation IN (1, 3))"),
+                          STR("SELECT count(*) FROM hit AS h WHERE h.\"__$newer\" AND "
+                              "(h.\"__$id\" IS NULL OR h.\"__$operation\" IN (1, 3))"),
                           &merge->rows_deleted, NULL, err);
 }
 

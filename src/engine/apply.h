@@ -27,7 +27,8 @@ typedef struct ApplyResult {
 
 bool apply_run(Env *env, const ApplyOptions *options, ApplyResult *out, Err *err) MUST_CHECK;
 
-/* Fills the instances and keys of a table from the source (7.1): the keys given, else the configured instance's unique index. */
+/* Fills the instances and keys of a table from the source (7.1): the keys given, else the
+ * configured instance's unique index. */
 bool apply_resolve(Env *env, const SourceOptions *source, Str capture_instance, const Str *keys,
                    size_t key_count, Arena *arena, ApplyOptions *options, Err *err) MUST_CHECK;
 

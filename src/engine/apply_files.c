@@ -3,7 +3,8 @@
 
 #include "base/buf.h"
 
-/* _index, then per key column: text of min, of max (NULL: unknown), and whether it may hold NULL. */
+/* _index, then per key column: text of min, of max (NULL: unknown), and whether it may hold NULL.
+ */
 static Schema bounds_schema(const ApplySql *sql, Arena *arena)
 {
     Column *columns = ARENA_ARRAY(arena, Column, 1 + 3 * sql->key_count);
@@ -55,7 +56,16 @@ static bool load_bounds(DeltaTable *silver, DuckSession *session, const ApplySql
            duck_load(session, STR("file_bounds"), row_stream_of_block(arena, &schema, &block), err);
 }
 
-/* A bound that does not read as the key's type (an old file of a widened column, a cut text) excludes nothing. */
+/* Writers cut a maximum time to milliseconds (delta.md 2.4). */
+static const char *cut_off(ColumnType type)
+{
+    bool is_time = type.kind == TYPE_TIMESTAMP || type.kind == TYPE_TIMESTAMP_NTZ;
+
+    return is_time ? " + INTERVAL 999 MICROSECONDS" : "";
+}
+
+/* A bound that does not read as the key's type (an old file of a widened column, a cut text)
+ * excludes nothing. */
 static Str candidates_sql(const ApplySql *sql, Arena *arena)
 {
     Buf buf = buf_new(arena, 0);
@@ -72,9 +82,9 @@ static Str candidates_sql(const ApplySql *sql, Arena *arena)
             &buf,
             " AND ((c.%.*s IS NULL AND b.nulls%zu) OR (c.%.*s IS NOT NULL AND (TRY_CAST(b.lo%zu AS "
             "%.*s) IS NULL OR c.%.*s >= TRY_CAST(b.lo%zu AS %.*s)) "
-            "AND (TRY_CAST(b.hi%zu AS %.*s) IS NULL OR c.%.*s <= TRY_CAST(b.hi%zu AS %.*s))))",
+            "AND (TRY_CAST(b.hi%zu AS %.*s) IS NULL OR c.%.*s <= TRY_CAST(b.hi%zu AS %.*s)%s)))",
             STR_ARG(key), i, STR_ARG(key), i, STR_ARG(type), STR_ARG(key), i, STR_ARG(type), i,
-            STR_ARG(type), STR_ARG(key), i, STR_ARG(type));
+            STR_ARG(type), STR_ARG(key), i, STR_ARG(type), cut_off(sql->silver->columns[at].type));
     }
     buf_append_c(&buf, ") ORDER BY b._index");
     return buf_str(&buf);

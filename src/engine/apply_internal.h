@@ -4,7 +4,8 @@
 
 #include "engine/apply.h"
 
-/* What to apply (7.2): decided from control, facts and bronze before anything is read or written. */
+/* What to apply (7.2): decided from control, facts and bronze before anything is read or written.
+ */
 typedef struct ApplyPlan {
     bool   rebuild;
     OptLsn snapshot;           /* newest complete one */
@@ -12,7 +13,8 @@ typedef struct ApplyPlan {
     bool   with_snapshot_rows; /* and the rows of `snapshot` */
 } ApplyPlan;
 
-/* `completed`: newest completion event; `whole`: newest whole snapshot in bronze; `row`: silver's position. */
+/* `completed`: newest completion event; `whole`: newest whole snapshot in bronze; `row`: silver's
+ * position. */
 ApplyPlan plan_apply(OptLsn completed, OptLsn whole, const ControlRow *row);
 
 /* One call, as far as SQL is concerned. All texts live in `arena`. */
@@ -23,11 +25,13 @@ typedef struct ApplySql {
     const Schema *silver; /* what silver will hold */
 } ApplySql;
 
-/* Statements over the temp tables `chg` (newest row per key, with `_id`, `_operation`) and `hit` (rows of silver that a row of chg meets). */
+/* Statements over the temp tables `chg` (newest row per key, with `__$id`, `__$operation`) and
+ * `hit` (rows of silver that a row of chg meets). */
 Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema *bronze,
                              const ApplyPlan *plan);
 Str apply_sql_make_chg(const ApplySql *sql, Str changes, const Schema *bronze);
-/* The newest image per key as rows of silver, deletes left out: what an empty silver is filled with. */
+/* The newest image per key as rows of silver, deletes left out: what an empty silver is filled
+ * with. */
 Str apply_sql_fill(const ApplySql *sql, Str changes, const Schema *bronze);
 Str apply_sql_has_null_keys(const ApplySql *sql);
 Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys, bool rebuild);

@@ -1,4 +1,7 @@
-/* apply_sql.c - the SQL of apply: newest row per key, what it meets in silver, what the files become. */
+/* apply_sql.c - the SQL of apply: newest row per key, what it meets in silver, what the files
+ * become.
+ *
+ * Columns of our own begin with `__$`, as CDC's do: no captured column is called so. */
 #include "engine/apply_internal.h"
 
 #include "base/buf.h"
@@ -90,23 +93,24 @@ static Str newest_per_key(const ApplySql *sql, Str changes, const Schema *bronze
 
 Str apply_sql_make_chg(const ApplySql *sql, Str changes, const Schema *bronze)
 {
-    Str columns = str_printf(sql->arena, "%.*s, b._operation AS _operation",
+    Str columns = str_printf(sql->arena, "%.*s, b._operation AS \"__$operation\"",
                              STR_ARG(silver_columns_of_bronze(sql, bronze)));
     Str newest  = newest_per_key(sql, changes, bronze, columns);
 
-    return str_printf(
-        sql->arena,
-        "CREATE OR REPLACE TEMP TABLE chg AS SELECT *, row_number() OVER () AS _id FROM (%.*s)",
-        STR_ARG(newest));
+    return str_printf(sql->arena,
+                      "CREATE OR REPLACE TEMP TABLE chg AS SELECT *, row_number() OVER () AS "
+                      "\"__$id\" FROM (%.*s)",
+                      STR_ARG(newest));
 }
 
 Str apply_sql_fill(const ApplySql *sql, Str changes, const Schema *bronze)
 {
-    Str columns = str_printf(sql->arena, "%.*s, b._operation AS _operation",
+    Str columns = str_printf(sql->arena, "%.*s, b._operation AS \"__$operation\"",
                              STR_ARG(silver_columns_of_bronze(sql, bronze)));
     Str newest  = newest_per_key(sql, changes, bronze, columns);
 
-    return str_printf(sql->arena, "SELECT %.*s FROM (%.*s) AS n WHERE n._operation NOT IN (1, 3)",
+    return str_printf(sql->arena,
+                      "SELECT %.*s FROM (%.*s) AS n WHERE n.\"__$operation\" NOT IN (1, 3)",
                       STR_ARG(silver_columns(sql, "n")), STR_ARG(newest));
 }
 
@@ -134,22 +138,19 @@ static Str keys_match(const ApplySql *sql, const char *operator)
     return buf_str(&buf);
 }
 
-/* Rows with NULL in a key are joined in a branch of their own: the null-safe comparison keeps filters out of the scan (delta.md 2.8). */
+/* Rows with NULL in a key are joined in a branch of their own: the null-safe comparison keeps
+ * filters out of the scan (delta.md 2.8). */
 Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys, bool rebuild)
 {
     Buf         buf     = buf_new(sql->arena, 0);
     Str         scan    = silver_scan;
-    const char *columns = "t._file AS _file, t._row AS _row, c._id AS _id, c._operation AS "
-                          "_operation, coalesce(c._start_lsn > t._start_lsn, true) AS newer";
+    const char *columns = "t.\"__$file\", t.\"__$row\", c.\"__$id\", c.\"__$operation\", "
+                          "coalesce(c._start_lsn > t._start_lsn, true) AS \"__$newer\"";
 
     buf_printf(&buf, "CREATE OR REPLACE TEMP TABLE hit AS ");
     if (rebuild) {
-        buf_printf(
-            &buf,
-            "SELECT t._file AS _file, t._row AS _row, c._id AS _id, c._operation AS _operation, "
-            "coalesce(c._start_lsn > t._start_lsn, true) AS newer FROM (%.*s) AS t LEFT JOIN chg "
-            "AS c ON %.*s",
-            STR_ARG(scan), STR_ARG(keys_match(sql, "IS NOT DISTINCT FROM")));
+        buf_printf(&buf, "SELECT %s FROM (%.*s) AS t LEFT JOIN chg AS c ON %.*s", columns,
+                   STR_ARG(scan), STR_ARG(keys_match(sql, "IS NOT DISTINCT FROM")));
         return buf_str(&buf);
     }
     buf_printf(&buf, "SELECT %s FROM (%.*s) AS t JOIN chg AS c ON %.*s", columns, STR_ARG(scan),
@@ -167,27 +168,31 @@ Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys,
     return buf_str(&buf);
 }
 
-/* `newer` is true for a row that goes: its change replaces or deletes it, or (rebuild, no _id) its key is nowhere. */
+/* `__$newer` is true for a row that goes: its change replaces or deletes it, or (rebuild, no
+ * `__$id`) its key is nowhere. */
 Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path)
 {
     Str name = duck_quote_literal(sql->arena, path);
 
-    return str_printf(sql->arena,
-                      "SELECT %.*s FROM (%.*s) AS t WHERE NOT EXISTS (SELECT 1 FROM hit AS h WHERE "
-                      "h._file = %.*s AND h._row = t._row AND h.newer) "
-                      "UNION ALL SELECT %.*s FROM chg AS c WHERE c._operation NOT IN (1, 3) AND "
-                      "c._id IN (SELECT first_file._id FROM "
-                      "(SELECT h._id AS _id, min(h._file) AS _file, bool_and(h.newer) AS newer "
-                      "FROM hit AS h WHERE h._id IS NOT NULL GROUP BY h._id) AS first_file "
-                      "WHERE first_file.newer AND first_file._file = %.*s)",
-                      STR_ARG(silver_columns(sql, "t")), STR_ARG(file_scan), STR_ARG(name),
-                      STR_ARG(silver_columns(sql, "c")), STR_ARG(name));
+    return str_printf(
+        sql->arena,
+        "SELECT %.*s FROM (%.*s) AS t WHERE NOT EXISTS (SELECT 1 FROM hit AS h WHERE "
+        "h.\"__$file\" = %.*s AND h.\"__$row\" = t.\"__$row\" AND h.\"__$newer\") "
+        "UNION ALL SELECT %.*s FROM chg AS c WHERE c.\"__$operation\" NOT IN (1, 3) AND "
+        "c.\"__$id\" IN (SELECT first_file.\"__$id\" FROM "
+        "(SELECT h.\"__$id\" AS \"__$id\", min(h.\"__$file\") AS \"__$file\", "
+        "bool_and(h.\"__$newer\") AS \"__$newer\" "
+        "FROM hit AS h WHERE h.\"__$id\" IS NOT NULL GROUP BY h.\"__$id\") AS first_file "
+        "WHERE first_file.\"__$newer\" AND first_file.\"__$file\" = %.*s)",
+        STR_ARG(silver_columns(sql, "t")), STR_ARG(file_scan), STR_ARG(name),
+        STR_ARG(silver_columns(sql, "c")), STR_ARG(name));
 }
 
 Str apply_sql_inserts(const ApplySql *sql)
 {
-    return str_printf(sql->arena,
-                      "SELECT %.*s FROM chg AS c WHERE c._operation NOT IN (1, 3) AND NOT EXISTS "
-                      "(SELECT 1 FROM hit AS h WHERE h._id = c._id)",
-                      STR_ARG(silver_columns(sql, "c")));
+    return str_printf(
+        sql->arena,
+        "SELECT %.*s FROM chg AS c WHERE c.\"__$operation\" NOT IN (1, 3) AND NOT EXISTS "
+        "(SELECT 1 FROM hit AS h WHERE h.\"__$id\" = c.\"__$id\")",
+        STR_ARG(silver_columns(sql, "c")));
 }

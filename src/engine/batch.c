@@ -1,7 +1,8 @@
-/* batch.c - one micro-batch: ranges, guard, read, bronze, facts, commit, verdict, in that order (algorithms.md 2.1, 2.4 to 2.8).
+/* batch.c - one micro-batch: ranges, guard, read, bronze, facts, commit, verdict, in that order
+ * (algorithms.md 2.1, 2.4 to 2.8).
  *
- * The order is what a crash between any two steps rests on: data first (bronze), then what announces it (facts), then what completes
- * it (commits/<n>), the verdict last. */
+ * The order is what a crash between any two steps rests on: data first (bronze), then what
+ * announces it (facts), then what completes it (commits/<n>), the verdict last. */
 #include "engine/batch.h"
 
 #include "engine/plan_batch.h"
@@ -158,7 +159,8 @@ static bool check_source(Batch *batch, Err *err)
     return true;
 }
 
-/* The events of a batch whose rows are in: nothing stops it any more, and what the source no longer tells is left out (2.7). */
+/* The events of a batch whose rows are in: nothing stops it any more, and what the source no longer
+ * tells is left out (2.7). */
 static bool find_events_again(Batch *batch, Err *err)
 {
     Stream   *stream = batch->stream;
@@ -247,12 +249,19 @@ static bool open_range(void *arg, size_t index, Arena *arena, RowStream **out, E
                               &batch->metrics[index], out, err);
 }
 
+/* Nothing of the batch is committed when cleanup, or the end of the instance, came in between. */
 static bool check_read(Batch *batch, int64_t written, Err *err)
 {
-    for (size_t i = 0; i < batch->range_count; i++)
-        if (plan_is_lost(batch->ranges[i].from, batch->metrics[i].min_lsn_after,
-                         batch->metrics[i].min_lsn_after_is_set))
-            return lost(batch, batch->ranges[i].from, batch->metrics[i].min_lsn_after, err);
+    for (size_t i = 0; i < batch->range_count; i++) {
+        const ChangeMetrics *range = &batch->metrics[i];
+        if (!range->min_lsn_after_is_set)
+            return err_set(err, ERR_SOURCE_STATE,
+                           "capture instance %.*s went away while it was read, so rows may be "
+                           "missing; nothing was committed",
+                           STR_ARG(batch->stream->table.instances[0].name));
+        if (plan_is_lost(batch->ranges[i].from, range->min_lsn_after, true))
+            return lost(batch, batch->ranges[i].from, range->min_lsn_after, err);
+    }
     batch->counts = batch_fold_counts(batch->metrics, batch->range_count);
     return batch->counts.rows == written ||
            err_set(err, ERR_INTERNAL, "read %lld rows and wrote %lld; nothing was committed",
@@ -297,6 +306,8 @@ static bool read_and_append(Batch *batch, Err *err)
     size_t       count;
     bool         needed, ok = false;
     ReadParts    parts = {.method     = "read changes",
+                          .what       = "batch",
+                          .name       = stream->options->capture_instance,
                           .count      = batch->range_count,
                           .partitions = stream->options->source.num_partitions,
                           .open       = open_range,
@@ -331,6 +342,9 @@ static bool write_facts(Batch *batch, Err *err)
     Stream      *stream = batch->stream;
     FactsRow    *rows   = ARENA_ARRAY(batch->arena, FactsRow, batch->events.count + 1);
     DeltaOutcome outcome;
+    /* Without a range, warnings wait for the next batch with one (2.4). */
+    bool   has_range     = lsn_compare(batch->end.lsn, stream->position.lsn) > 0;
+    size_t warning_count = has_range ? stream->warnings.count : 0;
 
     if (!stream->facts) return true;
     rows[0] = (FactsRow){
@@ -339,14 +353,13 @@ static bool write_facts(Batch *batch, Err *err)
         .target      = stream->options->bronze.label,
         .started_at  = batch->started_at,
         .duration_ms = OPT_I64(batch->duration_ms),
-        .detail = payload_warnings(batch->arena, stream->warnings.items, stream->warnings.count)};
+        .detail      = payload_warnings(batch->arena, stream->warnings.items, warning_count)};
     batch_set_counts(&batch->counts, &rows[0]);
     batch_fold_metrics(batch->metrics, batch->range_count, &batch->counts, batch->end.lsn,
                        &rows[0]);
-    if (batch->is_replay && batch->range_count == 0 &&
-        lsn_compare(batch->end.lsn, stream->position.lsn) > 0) {
-        rows[0].end_lsn = OPT_LSN(
-            batch->end.lsn); /* known from the plan, though nothing was measured again */
+    if (batch->range_count == 0 && has_range) {
+        /* Known from the plan, though nothing was measured again. */
+        rows[0].end_lsn       = OPT_LSN(batch->end.lsn);
         rows[0].end_commit_ts = batch->end.commit_ts;
     }
     for (size_t i = 0; i < batch->events.count; i++)
@@ -354,7 +367,7 @@ static bool write_facts(Batch *batch, Err *err)
     if (!facts_append_batch(stream->facts, stream->sink_id, stream->next_batch, rows,
                             batch->events.count + 1, &outcome, err))
         return false;
-    if (outcome == DELTA_WRITTEN)
+    if (outcome == DELTA_WRITTEN && has_range)
         stream->warnings.count = 0; /* a skipped row carried none: they wait for the next */
     return true;
 }

@@ -1,4 +1,5 @@
-/* env.h - everything the engine can touch (style: the world is passed in). Real ones are wired in cli/wire.c, simulated ones in tests/support/. */
+/* env.h - everything the engine can touch (style: the world is passed in). Real ones are wired in
+ * cli/wire.c, simulated ones in tests/support/. */
 #ifndef TIDELAKE_ENGINE_ENV_H
 #define TIDELAKE_ENGINE_ENV_H
 

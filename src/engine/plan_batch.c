@@ -29,7 +29,8 @@ void plan_split(Lsn from, Lsn to, const PlanTile *tiles, size_t tile_count, int6
     for (size_t i = 0; i < tile_count; i++) {
         const PlanTile *tile = &tiles[i];
 
-        /* A bound that two tiles share: its commit is in the range that was closed there. Its rows count for nobody. */
+        /* A bound that two tiles share: its commit is in the range that was closed there. Its rows
+         * count for nobody. */
         if (lsn_compare(tile->last_lsn, at) < 0) continue;
         rows += tile->row_count;
         if (lsn_compare(tile->last_lsn, to) >= 0 || rows < floor) continue;

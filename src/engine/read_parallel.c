@@ -1,7 +1,10 @@
-/* read_parallel.c - a few tasks take parts from a list until none is left; results come back through one queue. */
+/* read_parallel.c - a few tasks take parts from a list until none is left; results come back
+ * through one queue. */
 #include "engine/read_parallel.h"
 
 #include "base/limits.h"
+
+#include <stdatomic.h>
 
 typedef struct PartResult {
     size_t   index;
@@ -11,14 +14,57 @@ typedef struct PartResult {
     DeltaAdd add;
 } PartResult;
 
+/* What the readers of one call share besides the queues. */
+typedef struct Shared {
+    atomic_bool     must_stop;   /* a part failed: what the others read is of no use */
+    _Atomic int64_t rows, bytes; /* so far, for progress */
+} Shared;
+
 typedef struct Reader {
     Env             *env;
     Mssql           *mssql;
     const ReadParts *parts;
     Queue           *todo; /* PartResult *, index set */
     Queue           *done;
+    Shared          *shared;
     Task            *task;
 } Reader;
+
+/* The rows of a part, as long as somebody wants them. */
+typedef struct WantedRows {
+    RowStream     base;
+    RowStream    *inner;
+    const Reader *reader;
+} WantedRows;
+
+static void tell_progress(const Reader *reader, const RowBlock *block)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < block->column_count; i++)
+        bytes += column_size_bytes(&block->columns[i], block->row_count);
+    int64_t rows = (int64_t)block->row_count;
+    rows += atomic_fetch_add(&reader->shared->rows, rows);
+    Progress progress = {.what  = reader->parts->what,
+                         .name  = reader->parts->name,
+                         .rows  = rows,
+                         .bytes = (int64_t)bytes +
+                                  atomic_fetch_add(&reader->shared->bytes, (int64_t)bytes)};
+    reader->env->on_progress(reader->env->on_progress_arg, &progress);
+}
+
+static bool wanted_next(RowStream *stream, RowBlock *out, Err *err)
+{
+    WantedRows   *wanted = (WantedRows *)stream;
+    const Reader *reader = wanted->reader;
+
+    if (atomic_load(&reader->shared->must_stop))
+        return err_set(err, ERR_CANCELLED, "another part of the read failed");
+    if (!cancel_check(reader->env->cancel, err)) return false;
+    if (!row_stream_next(wanted->inner, out, err)) return false;
+    if (reader->env->on_progress && out->row_count > 0) tell_progress(reader, out);
+    return true;
+}
 
 /* Reads what must be empty: there is no table yet for rows to go to. */
 static bool drain_empty(RowStream *rows, Err *err)
@@ -33,14 +79,16 @@ static bool drain_empty(RowStream *rows, Err *err)
 
 static bool read_once(Reader *reader, PartResult *part, Err *err)
 {
-    Arena     *arena = arena_new();
-    RowStream *rows  = NULL;
-    bool       ok    = reader->parts->open(reader->parts->arg, part->index, arena, &rows, err);
+    Arena     *arena  = arena_new();
+    RowStream *rows   = NULL;
+    bool       ok     = reader->parts->open(reader->parts->arg, part->index, arena, &rows, err);
+    WantedRows wanted = {.inner = rows, .reader = reader};
 
+    if (ok) wanted.base = (RowStream){.schema = rows->schema, .next = wanted_next};
     if (ok && !reader->parts->writer)
-        ok = drain_empty(rows, err);
+        ok = drain_empty(&wanted.base, err);
     else if (ok)
-        ok = delta_writer_write(reader->parts->writer, rows, part->arena, &part->add, err);
+        ok = delta_writer_write(reader->parts->writer, &wanted.base, part->arena, &part->add, err);
 
     row_stream_close(rows);
     arena_close(arena);
@@ -53,7 +101,7 @@ static void read_part(Reader *reader, PartResult *part)
         err_clear(&part->err);
         part->add = (DeltaAdd){0};
         part->ok  = read_once(reader, part, &part->err);
-        if (part->ok ||
+        if (part->ok || atomic_load(&reader->shared->must_stop) ||
             !mssql_should_retry_read(reader->mssql, reader->parts->method, attempt, &part->err))
             return;
         arena_reset(part->arena);
@@ -72,7 +120,8 @@ static void run(void *arg)
 }
 
 /* Takes the results in; keeps the first error and gives out no further part after it. */
-static bool collect(Queue *todo, Queue *done, size_t count, Arena *arena, DeltaAdd *adds, Err *err)
+static bool collect(Queue *todo, Queue *done, size_t count, Shared *shared, Arena *arena,
+                    DeltaAdd *adds, Err *err)
 {
     bool ok = true;
 
@@ -88,6 +137,7 @@ static bool collect(Queue *todo, Queue *done, size_t count, Arena *arena, DeltaA
             adds[part->index].stats = str_copy(arena, part->add.stats);
         } else if (ok) {
             ok = err_copy(err, &part->err);
+            atomic_store(&shared->must_stop, true);
             while (queue_try_pop(todo, &item))
                 count--;
         }
@@ -104,6 +154,7 @@ bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, De
     Queue      *done         = queue_new(env->sched, MAX(parts->count, (size_t)1));
     PartResult *results      = ARENA_ARRAY(arena, PartResult, parts->count + 1);
     Reader     *readers      = ARENA_ARRAY(arena, Reader, reader_count + 1);
+    Shared      shared       = {.rows = 0};
     bool        ok;
 
     *adds_out = ARENA_ARRAY(arena, DeltaAdd, parts->count + 1);
@@ -112,11 +163,15 @@ bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, De
         (void)queue_push(todo, &results[i]); /* there is room for all */
     }
     for (size_t i = 0; i < reader_count; i++) {
-        readers[i] = (Reader){
-            .env = env, .mssql = mssql, .parts = parts, .todo = todo, .done = done};
+        readers[i]      = (Reader){.env    = env,
+                                   .mssql  = mssql,
+                                   .parts  = parts,
+                                   .todo   = todo,
+                                   .done   = done,
+                                   .shared = &shared};
         readers[i].task = sched_spawn(env->sched, "reader", run, &readers[i]);
     }
-    ok = collect(todo, done, parts->count, arena, *adds_out, err);
+    ok = collect(todo, done, parts->count, &shared, arena, *adds_out, err);
     queue_close(todo);
     for (size_t i = 0; i < reader_count; i++)
         sched_join(env->sched, readers[i].task);

@@ -1,11 +1,13 @@
-/* read_parallel.h - reads the parts of a batch or snapshot side by side: a task, a connection and a staged file each. */
+/* read_parallel.h - reads the parts of a batch or snapshot side by side: a task, a connection and a
+ * staged file each. */
 #ifndef TIDELAKE_ENGINE_READ_PARALLEL_H
 #define TIDELAKE_ENGINE_READ_PARALLEL_H
 
 #include "engine/env.h"
 #include "source/mssql.h"
 
-/* Opens the stream of part `index`; called again for another attempt. `arena` lives until the part is done. */
+/* Opens the stream of part `index`; called again for another attempt. `arena` lives until the part
+ * is done. */
 typedef bool (*OpenPart)(void *arg, size_t index, Arena *arena, RowStream **out, Err *err);
 
 typedef struct ReadParts {
@@ -14,11 +16,14 @@ typedef struct ReadParts {
     int64_t      partitions; /* at most so many at once */
     OpenPart     open;
     void        *arg;
-    DeltaWriter *writer;
+    DeltaWriter *writer; /* NULL: there must be no rows */
+    const char  *what;   /* for progress: "snapshot", "batch" */
+    Str          name;
 } ReadParts;
 
-/* Reads every part; `adds_out[i]` (in `arena`) tells what part i wrote, row_count 0 when it had no rows. A transient error reads the part again from its start, its staged
- * rows gone (sqlserver.md 1.14). The first error stops the others. */
+/* Reads every part; `adds_out[i]` (in `arena`) tells what part i wrote, row_count 0 when it had no
+ * rows. A transient error reads the part again from its start, its staged rows gone
+ * (sqlserver.md 1.14). The first error stops the others. */
 bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdd **adds_out,
                 Err *err) MUST_CHECK;
 

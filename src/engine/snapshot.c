@@ -39,7 +39,8 @@ static FactsRow snapshot_event(const StreamOptions *options, Str event, const Of
     };
 }
 
-/* `read_rows` unset: nothing was read, the snapshot was found. Skipped when an earlier run wrote it. */
+/* `read_rows` unset: nothing was read, the snapshot was found. Skipped when an earlier run wrote
+ * it. */
 static bool write_bootstrap_event(Facts *facts, const StreamOptions *options, const Offset *at,
                                   OptI64 read_rows, OptTime started_at, OptI64 duration_ms,
                                   Err *err)
@@ -114,7 +115,8 @@ static void note_row(const FactsRow *row, Str app_id, Earlier *earlier)
     }
 }
 
-/* Reads the events, and refuses a full run while a chunked snapshot of the family is open (4.14). */
+/* Reads the events, and refuses a full run while a chunked snapshot of the family is open (4.14).
+ */
 static bool find_earlier(Facts *facts, const StreamOptions *options, Earlier *out, Err *err)
 {
     Arena    *scratch;
@@ -183,6 +185,8 @@ static bool read_and_append(Env *env, TableRead *read, Bronze *bronze, int64_t *
     size_t       add_count;
     TablePlan    plan;
     ReadParts    parts = {.method     = "read table",
+                          .what       = "snapshot",
+                          .name       = read->options->capture_instance,
                           .open       = open_partition,
                           .arg        = read,
                           .partitions = read->options->source.num_partitions};
@@ -218,8 +222,11 @@ static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
     const CaptureInstance *instance = &table->instances[table->configured];
     Offset                 opened;
     int64_t                rows = 0, started_us, duration_ms;
-    TableRead              read = {
-                     .mssql = mssql, .table = table, .captured = captured, .options = options, .stamp = out};
+    TableRead              read = {.mssql    = mssql,
+                                   .table    = table,
+                                   .captured = captured,
+                                   .options  = options,
+                                   .stamp    = out};
 
     if (!snapshot_stamp(mssql, instance, &opened, err)) return false;
     if (facts && !write_open_event(facts, options, &opened, err)) return false;

@@ -1,4 +1,5 @@
-/* snapshot.h - a full snapshot, and the bootstrap that starts a stream with one (algorithms.md 3). */
+/* snapshot.h - a full snapshot, and the bootstrap that starts a stream with one (algorithms.md 3).
+ */
 #ifndef TIDELAKE_ENGINE_SNAPSHOT_H
 #define TIDELAKE_ENGINE_SNAPSHOT_H
 
@@ -7,12 +8,14 @@
 #include "state/bronze.h"
 #include "state/facts.h"
 
-/* The stamp of a snapshot taken now (3.1): max(max_lsn or zero, the LSN below the instance's start), with its commit time. */
+/* The stamp of a snapshot taken now (3.1): max(max_lsn or zero, the LSN below the instance's
+ * start), with its commit time. */
 bool snapshot_stamp(Mssql *mssql, const CaptureInstance *instance, Offset *out,
                     Err *err) MUST_CHECK;
 
-/* Bootstrap of generation 0 (3.4): finds the snapshot the stream starts from, or takes one. `facts` may be NULL. Refuses (ERR_STATE) while a chunked one of
- * the stream is open, which this version cannot finish. */
+/* Bootstrap of generation 0 (3.4): finds the snapshot the stream starts from, or takes one. `facts`
+ * may be NULL. Refuses (ERR_STATE) while a chunked one of the stream is open, which this version
+ * cannot finish. */
 bool snapshot_bootstrap(Env *env, Mssql *mssql, const StreamOptions *options,
                         const CaptureTable *table, const Schema *captured, Bronze *bronze,
                         Facts *facts, Offset *out, Err *err) MUST_CHECK;

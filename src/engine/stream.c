@@ -1,4 +1,5 @@
-/* stream.c - a run of a stream: its start, its triggers, its end (algorithms.md 2.2, 2.3, 2.10, 2.12). One batch is batch.c's. */
+/* stream.c - a run of a stream: its start, its triggers, its end
+ * (algorithms.md 2.2, 2.3, 2.10, 2.12). One batch is batch.c's. */
 #include "engine/stream.h"
 
 #include "engine/plan_batch.h"
@@ -8,7 +9,8 @@
 
 /* --- what the source offers --- */
 
-/* The columns the query reads: captured, not computed. A type that the lake has no form for stops the run. */
+/* The columns the query reads: captured, not computed. A type that the lake has no form for stops
+ * the run. */
 static bool infer_columns(Stream *stream, Err *err)
 {
     const CaptureInstance *instance = &stream->table.instances[0];
@@ -45,7 +47,8 @@ static bool infer_columns(Stream *stream, Err *err)
     return true;
 }
 
-/* Following a second instance is not built yet; reading past its start would lose what only it captures. */
+/* Following a second instance is not built yet; reading past its start would lose what only it
+ * captures. */
 bool stream_check_instances(const CaptureTable *table, Err *err)
 {
     const CaptureInstance *newer = &table->instances[table->instance_count - 1];
@@ -120,8 +123,8 @@ static bool find_start(Stream *stream, Offset *out, Err *err)
     return mssql_commit_time(stream->mssql, out->lsn, &out->commit_ts, err);
 }
 
-/* Sets position and next batch from the checkpoint; a new one begins at the configured start, which is recorded so that a replay of
- * batch 0 cannot be moved by an edited option. */
+/* Sets position and next batch from the checkpoint; a new one begins at the configured start. A
+ * planned batch 0 keeps the start it was planned with: an edited option must not move it. */
 static bool find_position(Stream *stream, Err *err)
 {
     int64_t committed;
@@ -132,8 +135,7 @@ static bool find_position(Stream *stream, Err *err)
     }
     stream->next_batch = 0;
     if (checkpoint_find_start(stream->checkpoint, &stream->position)) return true;
-    return find_start(stream, &stream->position, err) &&
-           checkpoint_begin(stream->checkpoint, &stream->position, err);
+    return find_start(stream, &stream->position, err);
 }
 
 /* --- opening and closing --- */
@@ -201,7 +203,8 @@ static void close_stream(Stream *stream)
 
 /* --- the loop --- */
 
-/* The end of the next batch; `has_work` false when idle. Batch 0 of a new checkpoint always runs (2.1). */
+/* The end of the next batch; `has_work` false when idle. Batch 0 of a new checkpoint always runs
+ * (2.1). */
 static bool plan_end(Stream *stream, bool *has_work, Offset *end, Err *err)
 {
     const StreamOptions *options = stream->options;
@@ -239,6 +242,9 @@ static bool step(Stream *stream, bool *did_work, Err *err)
     } else {
         if (!plan_end(stream, did_work, &end, err)) return false;
         if (!*did_work) return true;
+        if (stream->next_batch == 0 &&
+            !checkpoint_begin(stream->checkpoint, &stream->position, err))
+            return false;
         if (!checkpoint_plan(stream->checkpoint, stream->next_batch, &end, err)) return false;
     }
     if (!stream_run_batch(stream, &end, is_replay, err))

@@ -54,7 +54,8 @@ typedef struct StreamResult {
     OptLsn  snapshot; /* where the bootstrap started; unset without one */
 } StreamResult;
 
-/* Runs until the trigger is done, `env->cancel` is set (ERR_CANCELLED; everything resumable) or it fails. `out` tells what was done in either case. */
+/* Runs until the trigger is done, `env->cancel` is set (ERR_CANCELLED; everything resumable) or it
+ * fails. `out` tells what was done in either case. */
 bool stream_run(Env *env, const StreamOptions *options, StreamResult *out, Err *err) MUST_CHECK;
 
 #endif

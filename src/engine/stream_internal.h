@@ -1,4 +1,5 @@
-/* stream_internal.h - the state of one run, shared by stream.c (the run) and batch.c (one batch). */
+/* stream_internal.h - the state of one run, shared by stream.c (the run) and batch.c (one batch).
+ */
 #ifndef TIDELAKE_ENGINE_STREAM_INTERNAL_H
 #define TIDELAKE_ENGINE_STREAM_INTERNAL_H
 
@@ -35,7 +36,8 @@ typedef struct Stream {
     LIST(Str) warnings;                      /* for the next facts row; each once */
 } Stream;
 
-/* Logs a warning and keeps it for the next batch's facts row, once. `text` lives as long as the run. */
+/* Logs a warning and keeps it for the next batch's facts row, once. `text` lives as long as the
+ * run. */
 void stream_warn(Stream *stream, Str text);
 /* ERR_SCHEMA_CHANGED when the table has an instance that this version cannot follow. */
 bool stream_check_instances(const CaptureTable *table, Err *err) MUST_CHECK;

@@ -24,6 +24,7 @@ static void note_failure(VerdictTracker *tracker, const Err *why)
     char    text[1800];
 
     err_format(why, text, sizeof text);
+    if (why->code == ERR_CANCELLED) return; /* the next run catches up */
     if (tracker->failures++ == 0)
         log_error(env->log, "verdict", "verdict not advanced", LOG_STR("table", tracker->label),
                   LOG_TEXT("error", text));

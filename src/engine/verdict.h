@@ -1,4 +1,5 @@
-/* verdict.h - bronze's verdict, moved after each batch next to the stream, never in its way (algorithms.md 8). */
+/* verdict.h - bronze's verdict, moved after each batch next to the stream, never in its way
+ * (algorithms.md 8). */
 #ifndef TIDELAKE_ENGINE_VERDICT_H
 #define TIDELAKE_ENGINE_VERDICT_H
 
@@ -6,7 +7,8 @@
 #include "state/control.h"
 #include "types/offset.h"
 
-/* One tracker per run of a stream: one slot, a newer offset replaces a waiting one; a task of its own advances. */
+/* One tracker per run of a stream: one slot, a newer offset replaces a waiting one; a task of its
+ * own advances. */
 typedef struct VerdictTracker VerdictTracker;
 bool verdict_tracker_start(Env *env, const TableRef *control, Str table_label,
                            Granularity granularity, VerdictTracker **out, Err *err) MUST_CHECK;

@@ -14,8 +14,8 @@ struct Bronze {
     TableRef      ref;
     Arena        *arena;
     DeltaTable   *table; /* NULL: not created yet */
-    Schema
-        pending; /* the table's columns and those an append must add; column_count 0: nothing to add */
+    Schema pending; /* the table's columns and those an append must add; column_count 0: nothing to
+                       add */
 };
 
 bool bronze_open(DeltaContext *context, const TableRef *ref, Bronze **out, Err *err)
@@ -198,7 +198,8 @@ bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *ad
     return ok;
 }
 
-/* The batch's commit, looked for from the newest version back; the history holds it unless log clean-up took it. */
+/* The batch's commit, looked for from the newest version back; the history holds it unless log
+ * clean-up took it. */
 static bool find_batch_commit(Bronze *bronze, Str sink_id, int64_t batch_id, bool *found,
                               BatchCounts *counts, Err *err)
 {
@@ -266,7 +267,8 @@ static Str instance_list(Arena *arena, const Str *instances, size_t count)
     return buf_str(&buf);
 }
 
-/* Files that may hold rows of a snapshot above `above`: statistics leave out those of pure changes and those that are older. */
+/* Files that may hold rows of a snapshot above `above`: statistics leave out those of pure changes
+ * and those that are older. */
 static size_t snapshot_files(DeltaTable *table, OptLsn above, Arena *arena, const DeltaFile ***out)
 {
     const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
@@ -300,45 +302,77 @@ static bool read_snapshot(const RowBlock *block, bool *found, Offset *out, Err *
     return true;
 }
 
-bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
-                          bool *found, Offset *out, Err *err)
+/* Runs a query over the rows of files that may hold a snapshot's; *out NULL: there is no such file.
+ */
+typedef struct SnapshotQuery {
+    Arena       *arena;
+    DuckSession *session;
+    RowStream   *rows;
+} SnapshotQuery;
+
+static bool open_query(Bronze *bronze, OptLsn above, const char *select, Str where,
+                       const char *rest, SnapshotQuery *query, bool *is_empty, Err *err)
 {
-    bool              ok      = false;
-    Arena            *scratch = arena_new();
-    DuckSession      *session = NULL;
-    RowStream        *rows    = NULL;
-    RowBlock          block;
     const DeltaFile **files;
     size_t            file_count;
     Str               scan, sql;
 
+    *is_empty = true;
+    if (!bronze->table) return true;
+    if (!check_is_bronze(bronze, delta_table_get_schema(bronze->table), err)) return false;
+    file_count = snapshot_files(bronze->table, above, query->arena, &files);
+    if (file_count == 0) return true;
+    *is_empty = false;
+    if (!delta_scan_sql(bronze->table, files, file_count, NULL, false, query->arena, &scan, err))
+        return false;
+    sql = str_printf(query->arena, "SELECT %s FROM (%.*s) AS b WHERE _operation = 0 AND %.*s%s",
+                     select, STR_ARG(scan), STR_ARG(where), rest);
+    return duck_session_open(bronze->context->duck, &query->session, err) &&
+           duck_query(query->session, sql, query->arena, &query->rows, err);
+}
+
+static void close_query(SnapshotQuery *query)
+{
+    row_stream_close(query->rows);
+    duck_session_close(query->session);
+    arena_close(query->arena);
+}
+
+bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
+                          bool *found, Offset *out, Err *err)
+{
+    SnapshotQuery query = {.arena = arena_new()};
+    RowBlock      block;
+    bool          is_empty;
+    Str  where = str_printf(query.arena, "_chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
+                            STR_ARG(instance_list(query.arena, instances, instance_count)));
+    bool ok    = (!bronze->table || delta_table_refresh(bronze->table, err)) &&
+              open_query(bronze, above, "coalesce(_snapshot, _start_lsn) AS lsn, max(_commit_ts)",
+                         where, " GROUP BY lsn ORDER BY lsn DESC LIMIT 1", &query, &is_empty, err);
+
     *found = false;
-    if (!bronze->table) {
-        ok = true;
-        goto done;
+    if (ok && !is_empty)
+        ok = row_stream_next(query.rows, &block, err) && read_snapshot(&block, found, out, err);
+    close_query(&query);
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err)
+{
+    SnapshotQuery query = {.arena = arena_new()};
+    RowBlock      block;
+    bool          is_empty;
+    Str           where;
+    bool          ok;
+
+    where = str_printf(query.arena, "_chunk IS NOT NULL AND coalesce(_snapshot, _start_lsn) > '%s'",
+                       above.is_set ? lsn_format(above.lsn).text : "");
+    ok    = open_query(bronze, above, "1", where, " LIMIT 1", &query, &is_empty, err);
+    *out = false;
+    if (ok && !is_empty) {
+        ok   = row_stream_next(query.rows, &block, err);
+        *out = ok && block.row_count > 0;
     }
-    if (!delta_table_refresh(bronze->table, err)) goto done;
-    if (!check_is_bronze(bronze, delta_table_get_schema(bronze->table), err)) goto done;
-    file_count = snapshot_files(bronze->table, above, scratch, &files);
-    if (file_count == 0) {
-        ok = true;
-        goto done;
-    }
-    if (!duck_session_open(bronze->context->duck, &session, err)) goto done;
-    if (!delta_scan_sql(bronze->table, files, file_count, NULL, false, scratch, &scan, err))
-        goto done;
-    sql = str_printf(
-        scratch,
-        "SELECT max(coalesce(_snapshot, _start_lsn)), arg_max(_commit_ts, coalesce(_snapshot, "
-        "_start_lsn)) FROM (%.*s) AS b "
-        "WHERE _operation = 0 AND _chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
-        STR_ARG(scan), STR_ARG(instance_list(scratch, instances, instance_count)));
-    if (!duck_query(session, sql, scratch, &rows, err)) goto done;
-    if (!row_stream_next(rows, &block, err)) goto done;
-    ok = read_snapshot(&block, found, out, err);
-done:
-    row_stream_close(rows);
-    duck_session_close(session);
-    arena_close(scratch);
+    close_query(&query);
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }

@@ -13,14 +13,16 @@ void bronze_close(Bronze *bronze); /* accepts NULL */
 /* Its table, NULL while there is none. */
 DeltaTable *bronze_get_table(const Bronze *bronze);
 
-/* Before rows are written: creates the table when missing, checks that it is a bronze table of ours, plans the columns it lacks. ERR_SCHEMA_CHANGED when a column's type does not
- * hold the rows' (algorithms.md 6.5). */
+/* Before rows are written: creates the table when missing, checks that it is a bronze table of
+ * ours, plans the columns it lacks. ERR_SCHEMA_CHANGED when a column's type does not hold the rows'
+ * (algorithms.md 6.5). */
 bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command_id,
                     Err *err) MUST_CHECK;
 /* Where a batch's or snapshot's rows go before their commit. After bronze_prepare. */
 bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err) MUST_CHECK;
 
-/* Publishes and commits a batch's files once: key sink id / batch id, userMetadata of its counts. */
+/* Publishes and commits a batch's files once: key sink id / batch id, userMetadata of its counts.
+ */
 bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                          Str sink_id, int64_t batch_id, const BatchCounts *counts,
                          DeltaOutcome *out, Err *err) MUST_CHECK;
@@ -31,8 +33,11 @@ bool bronze_find_batch(Bronze *bronze, Str sink_id, int64_t batch_id, bool *is_i
 /* Publishes and commits a whole snapshot; no rows: no commit. */
 bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                             Str capture_instance, const Offset *at, Err *err) MUST_CHECK;
-/* The newest whole snapshot of these capture instances (names ignoring case) above `above`; files that statistics show to be older are not opened. */
+/* The newest whole snapshot of these capture instances (names ignoring case) above `above`; files
+ * that statistics show to be older are not opened. */
 bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
                           bool *found, Offset *out, Err *err) MUST_CHECK;
+/* Whether there are rows of a chunked snapshot above `above`. */
+bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err) MUST_CHECK;
 
 #endif

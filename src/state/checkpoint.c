@@ -31,8 +31,10 @@ struct Checkpoint {
     bool     has_metadata;
     Position committed, planned;
     bool     has_start;
-    Offset   start;
-    Str      conf; /* line 2's conf object of the newest offset, as text */
+    Offset   start;      /* of batch 0, as the run that planned it recorded */
+    int64_t  begun_ms;   /* names the record of this run's start; 0: none */
+    int64_t  planned_ms; /* batchTimestampMs of the newest offset; 0: unknown */
+    Str      conf;       /* line 2's conf object of the newest offset, as text */
 };
 
 static Str offsets_path(const Checkpoint *checkpoint, Arena *arena, int64_t batch_id)
@@ -77,13 +79,23 @@ static bool read_if_exists(Checkpoint *checkpoint, Str path, Arena *arena, bool 
     return *found || why.code == ERR_NOT_FOUND || err_copy(err, &why);
 }
 
-/* Keeps the conf map of line 2, so that the next file carries it on. */
-static void keep_conf(Checkpoint *checkpoint, Str line)
+/* Batch 0's start stands in a file that only this record of the batch points to, so that a run
+ * that lost the race for the batch cannot move it. */
+static Str start_path(const Checkpoint *checkpoint, Arena *arena, int64_t batch_ms)
+{
+    return str_printf(arena, "%.*s/_tidelake/start-%lld", STR_ARG(checkpoint->path),
+                      (long long)batch_ms);
+}
+
+/* Keeps the conf map of line 2, so that the next file carries it on, and the batch's time. */
+static void keep_batch_line(Checkpoint *checkpoint, Str line)
 {
     json_t *object = json_loadb(line.ptr, line.len, 0, NULL);
     json_t *conf   = json_object_get(object, "conf");
+    json_t *time   = json_object_get(object, "batchTimestampMs");
     char   *text = json_is_object(conf) ? json_dumps(conf, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
+    checkpoint->planned_ms = json_is_integer(time) ? json_integer_value(time) : 0;
     if (text) checkpoint->conf = str_copy(checkpoint->arena, str_from_c(text));
     free(text);
     json_decref(object);
@@ -111,7 +123,7 @@ static bool read_offset(Checkpoint *checkpoint, int64_t batch_id, Offset *out, E
         else
             ok = offset_parse_json(str_trim(offset), out, err) ||
                  err_context(err, "%.*s", STR_ARG(path));
-        if (ok) keep_conf(checkpoint, batch);
+        if (ok) keep_batch_line(checkpoint, batch);
     }
     arena_close(scratch);
     return ok;
@@ -149,7 +161,8 @@ static bool read_generation(Checkpoint *checkpoint, Err *err)
     return ok;
 }
 
-/* Event files that the peer library left hold events that would be lost if they were passed over (state.md 17.5). */
+/* Event files that the peer library left hold events that would be lost if they were passed over
+ * (state.md 17.5). */
 static bool check_event_files(Checkpoint *checkpoint, Err *err)
 {
     Arena    *scratch = arena_new();
@@ -166,10 +179,11 @@ static bool check_event_files(Checkpoint *checkpoint, Err *err)
     return ok;
 }
 
+/* Needed as long as batch 0 is planned and not done. */
 static bool read_start(Checkpoint *checkpoint, Err *err)
 {
     Arena *scratch = arena_new();
-    Str    path    = store_join(scratch, checkpoint->path, STR("_tidelake/start")), text;
+    Str    path    = start_path(checkpoint, scratch, checkpoint->planned_ms), text;
     bool   ok      = read_if_exists(checkpoint, path, scratch, &checkpoint->has_start, &text, err);
 
     if (ok && checkpoint->has_start)
@@ -203,6 +217,7 @@ static bool read_positions(Checkpoint *checkpoint, Err *err)
     if (planned > committed) {
         checkpoint->planned = (Position){.is_set = true, .batch_id = planned};
         if (!read_offset(checkpoint, planned, &checkpoint->planned.end, err)) return false;
+        if (planned == 0 && !read_start(checkpoint, err)) return false;
     }
     return true;
 }
@@ -228,7 +243,7 @@ bool checkpoint_open(Store *store, Clock *clock, Rng *rng, Str path, Checkpoint 
             store, store_join(arena, checkpoint->path, STR("metadata")), &entry, &why);
         ok = checkpoint->has_metadata || why.code == ERR_NOT_FOUND || err_copy(err, &why);
     }
-    ok = ok && read_start(checkpoint, err) && read_positions(checkpoint, err);
+    ok = ok && read_positions(checkpoint, err);
     if (!ok) {
         arena_close(arena);
         checkpoint = NULL;
@@ -287,7 +302,8 @@ bool checkpoint_find_start(const Checkpoint *checkpoint, Offset *out)
 
 /* --- writing --- */
 
-/* A sidecar that Hadoop left beside a file we are about to write again would make it unreadable to Spark. */
+/* A sidecar that Hadoop left beside a file we are about to write again would make it unreadable to
+ * Spark. */
 static bool remove_sidecar(Checkpoint *checkpoint, const char *folder, int64_t batch_id, Err *err)
 {
     Arena *scratch = arena_new();
@@ -300,24 +316,38 @@ static bool remove_sidecar(Checkpoint *checkpoint, const char *folder, int64_t b
     return ok;
 }
 
+static bool put_metadata(Checkpoint *checkpoint, Arena *scratch, Err *err)
+{
+    Err why = ERR_INIT;
+    Str text;
+
+    if (checkpoint->has_metadata) return true;
+    text = str_printf(scratch, "{\"id\":\"%.*s\"}", STR_ARG(rng_uuid4(checkpoint->rng, scratch)));
+    checkpoint->has_metadata = store_put_new(checkpoint->store,
+                                             store_join(scratch, checkpoint->path, STR("metadata")),
+                                             str_bytes(text), &why) ||
+                               why.code == ERR_CONFLICT;
+    return checkpoint->has_metadata || err_copy(err, &why);
+}
+
 bool checkpoint_begin(Checkpoint *checkpoint, const Offset *start, Err *err)
 {
     Arena *scratch = arena_new();
-    bool   ok      = store_replace(checkpoint->store,
-                                   store_join(scratch, checkpoint->path, STR("_tidelake/start")),
-                                   str_bytes(offset_format_json(scratch, start)), err);
+    bool   ok      = put_metadata(checkpoint, scratch, err);
+    Str    text    = offset_format_json(scratch, start);
 
-    if (ok && !checkpoint->has_metadata) {
-        Err why  = ERR_INIT;
-        Str uuid = rng_uuid4(checkpoint->rng, scratch);
-        ok       = store_put_new(
-                       checkpoint->store, store_join(scratch, checkpoint->path, STR("metadata")),
-                       str_bytes(str_printf(scratch, "{\"id\":\"%.*s\"}", STR_ARG(uuid))), &why) ||
-             why.code == ERR_CONFLICT || err_copy(err, &why);
+    checkpoint->begun_ms = clock_utc_us(checkpoint->clock) / 1000;
+    while (ok) {
+        Err why = ERR_INIT;
+        if (store_put_new(checkpoint->store, start_path(checkpoint, scratch, checkpoint->begun_ms),
+                          str_bytes(text), &why))
+            break;
+        ok = why.code == ERR_CONFLICT || err_copy(err, &why);
+        checkpoint->begun_ms++; /* an earlier attempt, or another run's */
     }
     if (ok) {
-        checkpoint->has_metadata = checkpoint->has_start = true;
-        checkpoint->start                                = *start;
+        checkpoint->has_start = true;
+        checkpoint->start     = *start;
     }
     arena_close(scratch);
     return ok || err_context(err, "checkpoint %.*s", STR_ARG(checkpoint->path));
@@ -325,12 +355,14 @@ bool checkpoint_begin(Checkpoint *checkpoint, const Offset *start, Err *err)
 
 bool checkpoint_plan(Checkpoint *checkpoint, int64_t batch_id, const Offset *end, Err *err)
 {
-    Arena *scratch = arena_new();
-    Err    why     = ERR_INIT;
-    Str    text    = str_printf(
-              scratch, "v1\n{\"batchWatermarkMs\":0,\"batchTimestampMs\":%lld,\"conf\":%.*s}\n%.*s",
-              (long long)(clock_utc_us(checkpoint->clock) / 1000), STR_ARG(checkpoint->conf),
-              STR_ARG(offset_format_json(scratch, end)));
+    Arena  *scratch = arena_new();
+    Err     why     = ERR_INIT;
+    int64_t now_ms  = batch_id == 0 && checkpoint->begun_ms > 0
+                          ? checkpoint->begun_ms
+                          : clock_utc_us(checkpoint->clock) / 1000;
+    Str     text    = str_printf(
+               scratch, "v1\n{\"batchWatermarkMs\":0,\"batchTimestampMs\":%lld,\"conf\":%.*s}\n%.*s",
+               (long long)now_ms, STR_ARG(checkpoint->conf), STR_ARG(offset_format_json(scratch, end)));
     bool ok = remove_sidecar(checkpoint, "offsets", batch_id, &why) &&
               store_put_new(checkpoint->store, offsets_path(checkpoint, scratch, batch_id),
                             str_bytes(text), &why);
@@ -348,7 +380,8 @@ bool checkpoint_plan(Checkpoint *checkpoint, int64_t batch_id, const Offset *end
     return ok || err_context(err, "checkpoint");
 }
 
-/* Removes the files of batches that nothing needs any more. Best effort: a left-over harms nobody. */
+/* Removes the files of batches that nothing needs any more. Best effort: a left-over harms nobody.
+ */
 static void purge(Checkpoint *checkpoint, int64_t batch_id)
 {
     static const char *const folders[] = {"offsets", "commits"};
@@ -372,6 +405,23 @@ static void purge(Checkpoint *checkpoint, int64_t batch_id)
     arena_close(scratch);
 }
 
+/* Batch 0 is done: nothing asks for its start any more. */
+static void remove_starts(Checkpoint *checkpoint)
+{
+    Arena    *scratch = arena_new();
+    Err       ignored = ERR_INIT;
+    Str       folder  = store_join(scratch, checkpoint->path, STR("_tidelake"));
+    StoreList list;
+
+    if (store_list_after(checkpoint->store, folder, STR("start-"), scratch, &list, &ignored))
+        for (size_t i = 0; i < list.count; i++)
+            if (str_starts_with(list.entries[i].name, STR("start-")) &&
+                !store_remove(checkpoint->store, store_join(scratch, folder, list.entries[i].name),
+                              &ignored))
+                break;
+    arena_close(scratch);
+}
+
 bool checkpoint_commit(Checkpoint *checkpoint, int64_t batch_id, Err *err)
 {
     Arena *scratch = arena_new();
@@ -385,6 +435,7 @@ bool checkpoint_commit(Checkpoint *checkpoint, int64_t batch_id, Err *err)
     if (ok) {
         checkpoint->committed      = checkpoint->planned;
         checkpoint->planned.is_set = false;
+        if (batch_id == 0) remove_starts(checkpoint);
         if (batch_id % PURGE_EVERY == 0 && batch_id > KEEP_BATCHES) purge(checkpoint, batch_id);
     }
     arena_close(scratch);

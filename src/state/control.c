@@ -1,4 +1,5 @@
-/* control.c - the control table: one row per tracked table, rewritten whole, because it is as small as the list of tables. */
+/* control.c - the control table: one row per tracked table, rewritten whole, because it is as small
+ * as the list of tables. */
 #include "state/control.h"
 
 #include <string.h>

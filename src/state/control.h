@@ -1,4 +1,5 @@
-/* control.h - one row per tracked table: its verdict, and silver's position (state.md 11, algorithms.md 8). */
+/* control.h - one row per tracked table: its verdict, and silver's position (state.md 11,
+ * algorithms.md 8). */
 #ifndef TIDELAKE_STATE_CONTROL_H
 #define TIDELAKE_STATE_CONTROL_H
 
@@ -7,7 +8,8 @@
 
 typedef enum Granularity { GRANULARITY_MINUTE, GRANULARITY_HOUR, GRANULARITY_DAY } Granularity;
 bool granularity_parse(Str text, Granularity *out) MUST_CHECK;
-/* The start of the period that holds the time: every period that ends at or before it is complete. */
+/* The start of the period that holds the time: every period that ends at or before it is complete.
+ */
 int64_t granularity_truncate(Granularity granularity, int64_t utc_us);
 
 typedef struct ControlRow {
@@ -27,8 +29,9 @@ void                   control_close(Control *control);   /* accepts NULL */
 
 bool control_read(Control *control, Str table_name, ControlRow *out,
                   Err *err) MUST_CHECK; /* the newest; exists false when there is no row */
-/* Moves the verdict when `end` has a commit time and its period is later than the recorded one; never back. A lost race is retried for up to 60 s. `finalized_out` (may be
- * NULL): the verdict in force. */
+/* Moves the verdict when `end` has a commit time and its period is later than the recorded one;
+ * never back. A lost race is retried for up to 60 s. `finalized_out` (may be NULL): the verdict in
+ * force. */
 bool control_advance(Control *control, Str table_name, const Offset *end, Granularity granularity,
                      OptTime *finalized_out, Err *err) MUST_CHECK;
 /* Sets silver's position, all four members together; writes nothing when they are as recorded. */

@@ -1,4 +1,5 @@
-/* facts.h - the table that says what happened: a row per micro-batch and per event (state.md 7, 8). */
+/* facts.h - the table that says what happened: a row per micro-batch and per event (state.md 7, 8).
+ */
 #ifndef TIDELAKE_STATE_FACTS_H
 #define TIDELAKE_STATE_FACTS_H
 
@@ -43,7 +44,8 @@ void facts_close(Facts *facts); /* accepts NULL */
 /* A batch's row and its events in one commit, key `<sink id>#facts` / batch id. */
 bool facts_append_batch(Facts *facts, Str sink_id, int64_t batch_id, FactsRow *rows, size_t count,
                         DeltaOutcome *out, Err *err) MUST_CHECK;
-/* One event. `app_id` is the caller's, never a generation's: the key is `<app_id>#events` / version; a full open has none (txn_version < 0). */
+/* One event. `app_id` is the caller's, never a generation's: the key is `<app_id>#events` /
+ * version; a full open has none (txn_version < 0). */
 bool facts_append_event(Facts *facts, Str app_id, int64_t txn_version, FactsRow *row,
                         DeltaOutcome *out, Err *err) MUST_CHECK;
 
@@ -51,8 +53,9 @@ bool facts_append_event(Facts *facts, Str app_id, int64_t txn_version, FactsRow 
 bool facts_find_last_batch(Facts *facts, Str sink_id, OptI64 *out, Err *err) MUST_CHECK;
 /* True when the batch's commit is in. */
 bool facts_has_batch(Facts *facts, Str sink_id, int64_t batch_id, bool *out, Err *err) MUST_CHECK;
-/* Snapshot events ('snapshot_open', 'bootstrap', 'resnapshot') of this target, oldest first; app_id, event, rows, max_lsn, max_commit_ts and detail are
- * filled. `family_of` empty: whatever their app_id. */
+/* Snapshot events ('snapshot_open', 'bootstrap', 'resnapshot') of this target, oldest first;
+ * app_id, event, rows, max_lsn, max_commit_ts and detail are filled. `family_of` empty: whatever
+ * their app_id. */
 bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena, FactsRow **out,
                           size_t *count_out, Err *err) MUST_CHECK;
 /* Targets the table has rows for, at most `limit`. */

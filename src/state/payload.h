@@ -1,4 +1,5 @@
-/* payload.h - the JSON texts in commits and in facts `detail` (state.md 9, 14). Byte form is part of the contract. */
+/* payload.h - the JSON texts in commits and in facts `detail` (state.md 9, 14). Byte form is part
+ * of the contract. */
 #ifndef TIDELAKE_STATE_PAYLOAD_H
 #define TIDELAKE_STATE_PAYLOAD_H
 
@@ -12,7 +13,8 @@ typedef struct BatchCounts {
 } BatchCounts;
 
 Str payload_batch(Arena *arena, const BatchCounts *counts, int64_t batch_id, Str sink_id);
-/* True when the text is this batch's and has its counts; where they are null (14.4) the batch has to be read again. */
+/* True when the text is this batch's and has its counts; where they are null (14.4) the batch has
+ * to be read again. */
 bool payload_parse_batch(Str text, Str sink_id, int64_t batch_id, BatchCounts *out);
 /* A whole snapshot's (14.3). */
 Str payload_snapshot(Arena *arena, Str capture_instance, const Offset *at);
