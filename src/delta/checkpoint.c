@@ -149,7 +149,7 @@ static void write_state(LineFile *lines, const DeltaTable *table, int64_t now_ms
 static bool write_lines(const DeltaTable *table, Str local, int64_t now_ms, Counts *out, Err *err)
 {
     Arena   *arena = arena_new();
-    LineFile lines = {.file = fopen(local.ptr, "wb"), .arena = arena, .buf = buf_new(arena, 0)};
+    LineFile lines = {.file = fopen(str_c(arena, local), "wb"), .arena = arena, .buf = buf_new(arena, 0)};
 
     if (!lines.file) {
         arena_close(arena);

@@ -169,6 +169,11 @@ UNUSED static void put_commit(World *world, const char *table, int64_t version, 
     put_text(world, commit_path(world, table, version), lines);
 }
 
+UNUSED static void put_commit_str(World *world, const char *table, int64_t version, Str lines)
+{
+    assert_ok(store_put_new(world->store, str_from_c(commit_path(world, table, version)), str_bytes(lines), &world->err), &world->err);
+}
+
 UNUSED static size_t count_files(World *world, const char *directory)
 {
     StoreList list;

@@ -242,7 +242,7 @@ static void a_large_state_comes_back_whole(void **state)
         for (int pad = 0; i % 1000 == 0 && pad < 3000; pad++) buf_append_c(&buf, "                                ");
         buf_append_c(&buf, "\"}}\n");
     }
-    put_commit(world, "t", 0, buf_str(&buf).ptr);
+    put_commit_str(world, "t", 0, buf_str(&buf));
     DeltaTable *table = open_table(world, "t");
     assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
     delta_table_close(table);

@@ -477,7 +477,7 @@ static void a_table_that_is_refreshed_for_long_forgets_what_is_gone(void **state
         commit_write_txn(&buf, &txn, 1);
         buf_printf(&buf, "{\"add\":{\"path\":\"f%lld\",\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n", (long long)i);
         if (i > 1) buf_printf(&buf, "{\"remove\":{\"path\":\"f%lld\",\"deletionTimestamp\":1,\"dataChange\":true}}\n", (long long)(i - 1));
-        put_commit(world, "t", i, buf_str(&buf).ptr);
+        put_commit_str(world, "t", i, buf_str(&buf));
         assert_ok(delta_table_refresh(watch, &world->err), &world->err);
         log_state_drop_expired(watch->state, TEST_UTC_US / 1000);
         assert_int_equal(delta_table_get_file_count(watch), 1);

@@ -251,11 +251,11 @@ static void files_with_odd_names_are_read(void **state)
         DeltaAdd add = {.path = delta_path_encode(world->arena, str_from_c(names[i])), .size_bytes = (int64_t)data.len, .modified_ms = 1, .row_count = 2, .stats = STR_EMPTY};
         commit_write_add(&buf, &add);
     }
-    put_commit(world, "t", 2, buf_str(&buf).ptr);
+    put_commit_str(world, "t", 2, buf_str(&buf));
     assert_ok(delta_table_refresh(table, &world->err), &world->err);
     assert_int_equal(count_rows(world, table), 10);
-    assert_int_equal(query_table(world, table, "SELECT count(DISTINCT _file) FROM %s"), 5);
-    assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE _file = 'sch%C3%B6n''%22.parquet'"), 2);
+    assert_int_equal(query_table(world, table, "SELECT count(DISTINCT \"__$file\") FROM %s"), 5);
+    assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE \"__$file\" = 'sch%C3%B6n''%22.parquet'"), 2);
     delta_table_close(table);
     world_close(world);
 }
@@ -275,7 +275,7 @@ static void a_scan_gives_what_is_asked_for(void **state)
     assert_true(delta_table_next_file(table, &at, &file));
     assert_ok(delta_scan_sql(table, &file, 1, &(Schema){want, 2}, true, world->arena, &sql, &world->err), &world->err);
     assert_ok(duck_session_open(world->context.duck, &session, &world->err), &world->err);
-    assert_ok(duck_query(session, str_printf(world->arena, "SELECT * FROM %.*s ORDER BY _row", STR_ARG(sql)), world->arena, &rows, &world->err), &world->err);
+    assert_ok(duck_query(session, str_printf(world->arena, "SELECT * FROM %.*s ORDER BY \"__$row\"", STR_ARG(sql)), world->arena, &rows, &world->err), &world->err);
     assert_int_equal(rows->schema.column_count, 4);
     assert_str_is(rows->schema.columns[0].name, "ID");
     assert_true(column_type_equal(rows->schema.columns[1].type, COLUMN_TYPE(TYPE_DATE)));

@@ -1,0 +1,264 @@
+/* Random histories: replaying every commit gives what a checkpoint and its tail give, and what a naive model gives (delta.md 1.7; test 5 of 7). */
+#include "support/test_support.h"
+
+#include "unit/delta/delta_test.h"
+
+#define PATHS 12
+#define VERSIONS 30
+
+/* The model: per path, what is live and what is a tombstone. */
+typedef struct ModelFile {
+    bool    is_live, is_stone;
+    int64_t number; /* of the action that made it so */
+} ModelFile;
+
+typedef struct Model {
+    ModelFile files[PATHS];
+    int64_t   txns[3];
+    int64_t   domains[3]; /* 0: none */
+    int64_t   property;
+} Model;
+
+static Str path_of(Arena *arena, size_t index)
+{
+    const char *const odd[] = {"a%20b", "x=1/f", "p%25q", "\xC3\xBC"};
+    return index < COUNT_OF(odd) ? str_from_c(odd[index]) : str_printf(arena, "part-%zu", index);
+}
+
+static void write_add(Buf *buf, Rng *rng, Str path, int64_t number)
+{
+    buf_printf(buf, "{\"add\":{\"path\":\"%.*s\",\"partitionValues\":{%s},\"size\":%lld,\"modificationTime\":%lld,\"dataChange\":%s", STR_ARG(path),
+               rng_below(rng, 2) ? "\"p\":\"v\\n\"" : "", (long long)number, (long long)number * 2, rng_below(rng, 2) ? "true" : "false");
+    if (rng_below(rng, 4) == 0) buf_printf(buf, ",\"tags\":{\"t\":\"%lld\"}", (long long)number);
+    if (rng_below(rng, 4) == 0) buf_printf(buf, ",\"baseRowId\":%lld,\"defaultRowCommitVersion\":1", (long long)number);
+    if (rng_below(rng, 4) == 0) buf_append_c(buf, ",\"clusteringProvider\":\"c\"");
+    if (rng_below(rng, 3) > 0) buf_printf(buf, ",\"stats\":\"{\\\"numRecords\\\":%lld,\\\"minValues\\\":{\\\"s\\\":\\\"\\\\\\\"\\u00e9\\\"}}\"", (long long)number);
+    buf_append_c(buf, "}}\n");
+}
+
+static int64_t deletion_ms(int64_t number)
+{
+    return TEST_UTC_US / 1000 - number; /* recent: a checkpoint keeps it */
+}
+
+static void write_remove(Buf *buf, Str path, int64_t number)
+{
+    buf_printf(buf, "{\"remove\":{\"path\":\"%.*s\",\"deletionTimestamp\":%lld,\"dataChange\":true,\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":%lld}}\n", STR_ARG(path),
+               (long long)deletion_ms(number), (long long)number);
+}
+
+static void write_header(Buf *buf, const Model *model)
+{
+    buf_printf(buf, "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"s\\\",\\\"type\\\":\\\"string\\\"}]}\","
+                    "\"partitionColumns\":[],\"configuration\":{\"k\":\"%lld\"},\"createdTime\":1}}\n", (long long)model->property);
+}
+
+static void gen_commit(Buf *buf, Rng *rng, Arena *arena, Model *model, int64_t version)
+{
+    if (version == 0) buf_append_c(buf, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[\"domainMetadata\"]}}\n");
+    if (version == 0 || rng_below(rng, 10) == 0) {
+        model->property = version;
+        write_header(buf, model);
+    }
+    for (size_t i = 0; i < PATHS; i++) {
+        ModelFile *file   = &model->files[i];
+        int64_t    number = version * 100 + (int64_t)i;
+        if (rng_below(rng, 3) != 0) continue;
+        bool adds = !file->is_live || rng_below(rng, 5) == 0; /* adding once more replaces what the log says of it */
+        if (adds) write_add(buf, rng, path_of(arena, i), number);
+        else write_remove(buf, path_of(arena, i), number);
+        *file = (ModelFile){.is_live = adds, .is_stone = !adds, .number = number};
+    }
+    for (int i = 0; i < 3; i++) {
+        if (rng_below(rng, 4) == 0) {
+            model->txns[i] = version + 1;
+            buf_printf(buf, "{\"txn\":{\"appId\":\"app %d\",\"version\":%lld,\"lastUpdated\":%lld}}\n", i, (long long)version + 1, (long long)version);
+        }
+        if (rng_below(rng, 6) == 0) {
+            bool removes      = model->domains[i] > 0 && rng_below(rng, 2);
+            model->domains[i] = removes ? 0 : version + 1;
+            buf_printf(buf, "{\"domainMetadata\":{\"domain\":\"d%d\",\"configuration\":\"{\\\"v\\\":%lld}\",\"removed\":%s}}\n", i, (long long)version + 1, removes ? "true" : "false");
+        }
+    }
+    buf_append_c(buf, "{\"commitInfo\":{\"operation\":\"TEST\"}}\n");
+}
+
+/* --- comparing --- */
+
+static int compare_lines(const void *left, const void *right)
+{
+    return str_compare(*(const Str *)left, *(const Str *)right);
+}
+
+static Str sorted(Arena *arena, Str *lines, size_t count)
+{
+    Buf buf = buf_new(arena, 0);
+    qsort(lines, count, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < count; i++) {
+        buf_append(&buf, lines[i]);
+        buf_append_char(&buf, '\n');
+    }
+    return buf_str(&buf);
+}
+
+/* All of a state as text that does not depend on the order of its maps. */
+static Str dump(const DeltaTable *table, Arena *arena)
+{
+    const LogState *state = table->state;
+    Str             lines[400];
+    size_t          count = 0;
+    Str             key, value;
+    void           *entry;
+    for (size_t at = 0; map_next(state->files, &at, &key, &entry);) {
+        const DeltaFile *file = &((LiveFile *)entry)->file;
+        lines[count++] = str_printf(arena, "live %.*s %lld %lld %lld %.*s %.*s", STR_ARG(file->path), (long long)file->size_bytes, (long long)file->modified_ms, (long long)file->row_count,
+                                    STR_ARG(file->stats), STR_ARG(file->extra_members));
+    }
+    for (size_t at = 0; map_next(state->tombstones, &at, &key, &entry);)
+        lines[count++] = str_printf(arena, "stone %.*s %lld", STR_ARG(((Tombstone *)entry)->path), (long long)((Tombstone *)entry)->deletion_ms);
+    for (size_t at = 0; map_next(state->txns, &at, &key, &entry);)
+        lines[count++] = str_printf(arena, "txn %.*s %lld %lld", STR_ARG(key), (long long)((TxnEntry *)entry)->version, (long long)((TxnEntry *)entry)->last_updated_ms);
+    for (size_t at = 0; map_next(state->domains, &at, &key, &entry);)
+        lines[count++] = str_printf(arena, "domain %.*s %.*s", STR_ARG(key), STR_ARG(((DomainEntry *)entry)->configuration));
+    assert_true(delta_table_find_property(table, STR("k"), &value));
+    lines[count++] = str_printf(arena, "k %.*s", STR_ARG(value));
+    return sorted(arena, lines, count);
+}
+
+static void assert_is_model(const DeltaTable *table, const Model *model, Arena *arena)
+{
+    size_t live = 0, stones = 0;
+    Str    value;
+    for (size_t i = 0; i < PATHS; i++) {
+        const LiveFile  *file  = map_find(table->state->files, path_of(arena, i));
+        const Tombstone *stone = map_find(table->state->tombstones, path_of(arena, i));
+        assert_int_equal(file != NULL, model->files[i].is_live);
+        assert_int_equal(stone != NULL, model->files[i].is_stone);
+        if (file) assert_int_equal(file->file.size_bytes, model->files[i].number);
+        if (stone) assert_int_equal(stone->deletion_ms, deletion_ms(model->files[i].number));
+        live += model->files[i].is_live;
+        stones += model->files[i].is_stone;
+    }
+    assert_int_equal(delta_table_get_file_count(table), live);
+    assert_int_equal(map_count(table->state->tombstones), stones);
+    for (int i = 0; i < 3; i++) {
+        int64_t txn = 0;
+        (void)delta_table_find_txn(table, str_printf(arena, "app %d", i), &txn);
+        assert_int_equal(txn, model->txns[i]);
+        const DomainEntry *domain = map_find(table->state->domains, str_printf(arena, "d%d", i));
+        assert_int_equal(domain != NULL, model->domains[i] > 0);
+        if (domain) assert_true(str_equal(domain->configuration, str_printf(arena, "{\"v\":%lld}", (long long)model->domains[i])));
+    }
+    assert_true(delta_table_find_property(table, STR("k"), &value));
+    assert_true(str_equal(value, str_printf(arena, "%lld", (long long)model->property)));
+}
+
+static DeltaTable *open_version(World *world, const char *path, int64_t version)
+{
+    DeltaTable *table = NULL;
+    assert_ok(delta_table_open_version(&world->context, str_from_c(path), version, &table, &world->err), &world->err);
+    return table;
+}
+
+static void replay_does_not_depend_on_checkpoints(void **state)
+{
+    FOR_EACH_SEED (seed, 40) {
+        World      *world = world_new(state);
+        Rng        *rng   = rng_new(seed);
+        Model       model = {0};
+        Model       models[VERSIONS];
+        DeltaTable *watch = NULL; /* refreshed commit by commit */
+        for (int64_t version = 0; version < VERSIONS; version++) {
+            Buf buf = buf_new(world->arena, 0);
+            gen_commit(&buf, rng, world->arena, &model, version);
+            models[version] = model;
+            put_commit_str(world, "with", version, buf_str(&buf));
+            put_commit_str(world, "without", version, buf_str(&buf));
+            if (!watch) watch = open_table(world, "without");
+            assert_ok(delta_table_refresh(watch, &world->err), &world->err);
+            assert_is_model(watch, &model, world->arena);
+            if (version > 0 && rng_below(rng, 6) == 0) {
+                DeltaTable *table = open_table(world, "with");
+                assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
+                delta_table_close(table);
+            }
+        }
+        delta_table_close(watch);
+        for (int64_t version = 0; version < VERSIONS; version++) {
+            DeltaTable *left = open_version(world, "with", version), *right = open_version(world, "without", version);
+            Str         got = dump(left, world->arena), want = dump(right, world->arena);
+            if (!str_equal(got, want)) fail_msg("version %lld\n%.*s\nreplayed\n%.*s", (long long)version, STR_ARG(got), STR_ARG(want));
+            assert_is_model(left, &models[version], world->arena);
+            delta_table_close(left);
+            delta_table_close(right);
+        }
+        rng_close(rng);
+        world_close(world);
+    }
+}
+
+/* A file with one deletion vector after another: the key is path and vector, and the order of lines in a commit carries no meaning. */
+static void deletion_vectors_are_part_of_a_files_name(void **state)
+{
+    FOR_EACH_SEED (seed, 200) {
+        World    *world  = world_new(state);
+        Rng      *rng    = rng_new(seed);
+        LogState *log    = log_state_new();
+        LogPlace  place  = {.context = &world->context, .path = STR("t"), .log_path = STR("t/_delta_log")};
+        int64_t   vector[PATHS]; /* -1: no file, 0: no vector */
+        for (size_t i = 0; i < PATHS; i++) vector[i] = -1;
+        for (int64_t version = 0; version < 40; version++) {
+            size_t  i    = (size_t)rng_below(rng, PATHS);
+            int64_t next = rng_below(rng, 4) == 0 ? -1 : vector[i] + 1;
+            Buf     lines[2] = {buf_new(world->arena, 0), buf_new(world->arena, 0)};
+            if (vector[i] < 0 && next < 0) continue;
+            if (vector[i] >= 0) {
+                buf_printf(&lines[0], "{\"remove\":{\"path\":\"f%zu\",\"dataChange\":true", i);
+                if (vector[i] > 0) buf_append(&lines[0], str_printf(world->arena, ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"ab^-aqEH.-t@S}K{vb[*k^\",\"offset\":%lld}", (long long)vector[i]));
+                buf_append_c(&lines[0], "}}\n");
+            }
+            if (next >= 0) {
+                buf_printf(&lines[1], "{\"add\":{\"path\":\"f%zu\",\"size\":1", i);
+                if (next > 0) buf_append(&lines[1], str_printf(world->arena, ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"ab^-aqEH.-t@S}K{vb[*k^\",\"offset\":%lld,\"cardinality\":2}", (long long)next));
+                buf_append_c(&lines[1], "}}\n");
+            }
+            bool flips = rng_below(rng, 2);
+            Str  text  = str_printf(world->arena, "%.*s%.*s", STR_ARG(buf_str(&lines[flips])), STR_ARG(buf_str(&lines[!flips])));
+            assert_ok(log_state_apply_commit(log, &place, version, text, STR("file"), false, NULL, &world->err), &world->err);
+            vector[i] = next;
+            size_t live = 0;
+            for (size_t j = 0; j < PATHS; j++) {
+                Str id  = vector[j] > 0 ? str_printf(world->arena, "uab^-aqEH.-t@S}K{vb[*k^@%lld", (long long)vector[j]) : STR_EMPTY;
+                Str key = log_state_key(world->arena, str_printf(world->arena, "f%zu", j), id);
+                assert_int_equal(map_find(log->files, key) != NULL, vector[j] >= 0);
+                live += vector[j] >= 0;
+            }
+            assert_int_equal(map_count(log->files), live);
+        }
+        log_state_close(log);
+        rng_close(rng);
+        world_close(world);
+    }
+}
+
+static void a_path_that_is_live_twice_is_a_corrupt_log(void **state)
+{
+    World *world = world_new(state);
+    put_commit(world, "t", 0,
+               "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"s\\\",\\\"type\\\":\\\"string\\\"}]}\"}}\n"
+               "{\"add\":{\"path\":\"f\",\"size\":1}}\n{\"add\":{\"path\":\"f\",\"size\":1,\"deletionVector\":{\"storageType\":\"i\",\"pathOrInlineDv\":\"x\"}}}\n");
+    DeltaTable *table = NULL;
+    assert_false(delta_table_open(&world->context, STR("t"), &table, &world->err));
+    assert_err(&world->err, ERR_DAMAGED, "DELTA-L05 corrupt log of table t v0: f is live twice");
+    world_close(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        property_test(replay_does_not_depend_on_checkpoints),
+        property_test(deletion_vectors_are_part_of_a_files_name),
+        cmocka_unit_test(a_path_that_is_live_twice_is_a_corrupt_log),
+    };
+    return RUN_DELTA_TESTS(tests);
+}
