@@ -36,16 +36,6 @@ static bool is_infinite(Str text)
     return str_equal_c(text, "inf") || str_equal_c(text, "-inf");
 }
 
-/* The bounds are in bytes cut at 256; one cut inside a character is shortened to whole ones, which
- * keeps a minimum a minimum. */
-static Str whole_characters(Str text)
-{
-    for (size_t cut = 0; cut < 4 && cut <= text.len; cut++)
-        if (utf8_is_valid(str_slice(text, 0, text.len - cut)))
-            return str_slice(text, 0, text.len - cut);
-    return STR_EMPTY;
-}
-
 /* One column's MAP(VARCHAR, VARCHAR). */
 static void read_column(duckdb_vector entries, duckdb_list_entry range, Arena *arena,
                         DuckColumnStats *out)
@@ -76,10 +66,9 @@ static void check_bounds(DuckColumnStats *stats, ColumnType type)
 {
     if (type.kind == TYPE_FLOAT || type.kind == TYPE_DOUBLE)
         if (is_infinite(stats->min) || is_infinite(stats->max)) stats->has_bounds = false;
-    if (type.kind == TYPE_STRING && stats->has_bounds) {
-        stats->min = whole_characters(stats->min);
-        if (!utf8_is_valid(stats->max)) stats->has_bounds = false;
-    }
+    /* libduckdb cuts between characters, or gives no bound; this does not rely on it */
+    if (type.kind == TYPE_STRING)
+        if (!utf8_is_valid(stats->min) || !utf8_is_valid(stats->max)) stats->has_bounds = false;
     if (!stats->has_bounds) stats->min = stats->max = STR_EMPTY;
 }
 

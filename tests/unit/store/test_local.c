@@ -12,6 +12,7 @@ static pid_t start_child(StoreWorld *world, ChildRun run, int number)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child != 0) return child;
+    (void)alarm(120); /* should the test fail and forget it */
     Store *store = store_local_new(str_from_c(world->dir));
     int    code  = run(world, store, number);
     store_close(store);
@@ -155,6 +156,7 @@ static pid_t start_stager(StoreWorld *world, Str purpose, char *local_out, size_
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        (void)alarm(120);
         Store        *store   = store_local_new(str_from_c(world->dir));
         Rng          *rng     = rng_new_from_entropy();
         StoreStaging *staging = NULL;
