@@ -20,7 +20,7 @@ PASSWORD = "Tide.Sim.1"
 
 def program(name):
     path = BUILD / name
-    return str(path if path.exists() else BUILD / "demo" / name)
+    return str(next((place for place in (path, BUILD / "demo" / name, BUILD / "bench" / name) if place.exists()), path))
 
 
 class Server:
