@@ -7,7 +7,7 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 
 /* clang-format off */
 #define STRINGS "MAP(VARCHAR, VARCHAR)"
@@ -51,11 +51,8 @@ static const ActionColumn *action_columns(size_t *count_out)
 
 /* --- writing --- */
 
-#define JSON_OBJECT_BYTES_MIN ((int64_t)1 << 20)
-#define JSON_OBJECT_BYTES_MAX ((int64_t)64 << 20) /* libduckdb sets aside a multiple of it */
-
 static Str checkpoint_copy_sql(Arena *arena, Str ndjson_local, Str parquet_local,
-                               int64_t object_bytes)
+                               size_t object_bytes)
 {
     Buf                 sql   = buf_new(arena, 0);
     size_t              count = 0;
@@ -64,8 +61,8 @@ static Str checkpoint_copy_sql(Arena *arena, Str ndjson_local, Str parquet_local
 
     buf_append_c(&sql, "COPY (SELECT * FROM read_json(");
     duck_append_path_literal(&sql, ndjson_local);
-    buf_printf(&sql, ", format = 'newline_delimited', maximum_object_size = %lld, columns = {",
-               (long long)object_bytes);
+    buf_printf(&sql, ", format = 'newline_delimited', maximum_object_size = %zu, columns = {",
+               object_bytes);
     for (size_t i = 0; i < count; i++) {
         if (!all[i].written) continue;
         buf_printf(&sql, "%s'%s': '%s'", comma, all[i].name, all[i].written);
@@ -78,11 +75,28 @@ static Str checkpoint_copy_sql(Arena *arena, Str ndjson_local, Str parquet_local
     return buf_str(&sql);
 }
 
-static int64_t object_bytes_for(Arena *arena, Str ndjson_local)
+#define OBJECT_BYTES_MIN ((size_t)1 << 20)
+#define LINE_SCAN_BYTES  ((size_t)1 << 18)
+
+/* libduckdb sets buffers aside for the longest line it is told to expect, so it is told the truth. A
+ * file that cannot be read is libduckdb's to complain about. */
+static size_t longest_line_bytes(Arena *scratch, Str ndjson_local)
 {
-    struct stat status;
-    int64_t size = stat(str_c(arena, ndjson_local), &status) == 0 ? (int64_t)status.st_size + 1 : 0;
-    return MIN(MAX(size, JSON_OBJECT_BYTES_MIN), JSON_OBJECT_BYTES_MAX);
+    char  *buffer  = arena_alloc_uninit(scratch, LINE_SCAN_BYTES);
+    FILE  *file    = fopen(str_c(scratch, ndjson_local), "rb");
+    size_t longest = 0, current = 0, len = 0;
+
+    while (file && (len = fread(buffer, 1, LINE_SCAN_BYTES, file)) > 0)
+        for (size_t at = 0; at < len; at++) {
+            const char *end  = memchr(buffer + at, '\n', len - at);
+            size_t      part = end ? (size_t)(end - buffer) - at : len - at;
+            current += part;
+            longest = MAX(longest, current);
+            if (end) current = 0;
+            at += part;
+        }
+    if (file) (void)fclose(file);
+    return longest;
 }
 
 bool duck_checkpoint_write(Duck *duck, Str ndjson_local, Str parquet_local, int64_t *row_count_out,
@@ -91,8 +105,9 @@ bool duck_checkpoint_write(Duck *duck, Str ndjson_local, Str parquet_local, int6
     DuckSession *session   = NULL;
     Arena       *scratch   = arena_new();
     int64_t      row_count = 0;
+    size_t       longest   = longest_line_bytes(scratch, ndjson_local);
     Str          sql       = checkpoint_copy_sql(scratch, ndjson_local, parquet_local,
-                                                 object_bytes_for(scratch, ndjson_local));
+                                                 MAX(longest + 1, OBJECT_BYTES_MIN));
 
     bool ok = duck_session_open(duck, &session, err);
     if (ok && !duck_execute(session, sql, &row_count, err)) {

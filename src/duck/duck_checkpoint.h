@@ -6,8 +6,8 @@
 #include "duck/duck.h"
 
 /* Turns newline-delimited action JSON (`ndjson_local`) into a classic V1 checkpoint at
- * `parquet_local`, in exactly the schema of delta.md 2.13; rows may change their order. An action
- * is at most 64 MiB long. `row_count_out` may be NULL. No file is left on an error. */
+ * `parquet_local`, in exactly the schema of delta.md 2.13; rows may change their order.
+ * `row_count_out` may be NULL. No file is left on an error. */
 bool duck_checkpoint_write(Duck *duck, Str ndjson_local, Str parquet_local, int64_t *row_count_out,
                            Err *err) MUST_CHECK;
 

@@ -143,9 +143,10 @@ bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const S
 {
     duckdb_data_chunk chunk = NULL;
 
-    init_columns(schema, arena, out);
+    *out = (DuckFile){0};
     if (!duck_fetch(result, &chunk, err)) return false;
     if (!chunk) return true; /* no rows, no file */
+    init_columns(schema, arena, out);
     assert(duckdb_data_chunk_get_size(chunk) == 1);
     assert(duckdb_data_chunk_get_column_count(chunk) > STATS_COLUMNS);
     const uint64_t *count = duckdb_vector_get_data(
