@@ -1,109 +1,78 @@
-/* server.c - the listener: accepts connections and gives each tasks of its own. */
+/* server.c - the listener: one thread accepts connections, gives each a task of its own, and watches the sockets of those
+ * that run a request, so that an attention is seen at once. */
 #define _GNU_SOURCE
 #include "sim/server.h"
 
 #include "sim/server_internal.h"
 
-#include <arpa/inet.h>
+#include "base/list.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
-#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ACCEPT_POLL_MS 200
-#define BACKLOG        256
+#define BACKLOG          256
+#define CONNECTIONS_MOST 2000
+#define EVENTS_MOST      64
+#define PAUSE_MS         50 /* when the system gives no more sockets */
 
 struct SimListener {
     Arena           *arena;
     SimServer       *server;
     Clock           *clock;
     Sched           *sched;
+    Cancel          *stop;
     SimListenOptions options;
     int              socket;
+    int              watch; /* epoll */
+    int              wake;  /* eventfd: a connection has ended, or all must */
     Str              address;
-    Task            *acceptor;
-    atomic_bool      stopping;
-    pthread_mutex_t  lock;
+    Task            *task;
+    /* Of the task alone, until it has ended. */
     LIST(Connection *) connections;
 };
 
-/* --- the socket as a transport --- */
-
-static bool socket_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *got_out, Err *err)
-{
-    SocketTransport *transport = (SocketTransport *)base;
-
-    for (;;) {
-        ssize_t got = recv(transport->socket, buf, size, 0);
-        if (got >= 0) {
-            *got_out = (size_t)got;
-            return true;
-        }
-        if (errno != EINTR)
-            return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
-    }
-}
-
-/* Slows down to the link's pace: bytes take as long as they would. */
-static void pace(SocketTransport *transport, size_t len)
-{
-    if (transport->bandwidth > 0)
-        clock_sleep_ms(transport->clock, (int64_t)len * 1000 / transport->bandwidth, NULL);
-}
-
-static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err *err)
-{
-    SocketTransport *transport = (SocketTransport *)base;
-    int64_t          began_ns  = clock_monotonic_ns(transport->clock);
-
-    pace(transport, len);
-    while (len > 0) {
-        ssize_t sent = send(transport->socket, bytes, len, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0) return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
-        bytes += sent;
-        len -= (size_t)sent;
-        transport->bytes_sent += sent;
-    }
-    transport->blocked_ns += clock_monotonic_ns(transport->clock) - began_ns;
-    return true;
-}
-
-void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, int64_t bandwidth)
-{
-    *transport = (SocketTransport){.transport = {.read = socket_read, .write = socket_write},
-                                   .socket    = socket,
-                                   .clock     = clock,
-                                   .bandwidth = bandwidth};
-}
-
 /* --- connections --- */
+
+typedef struct Start {
+    Connection   connection; /* first */
+    SimListener *listener;
+} Start;
+
+static void wake_listener(SimListener *listener)
+{
+    const uint64_t one = 1;
+
+    (void)!write(listener->wake, &one, sizeof one);
+}
 
 static void run_connection(void *arg)
 {
-    Connection *connection = arg;
+    Start *start = arg;
 
-    connection_run(connection);
-    atomic_store(&connection->is_done, true);
+    connection_run(&start->connection);
+    atomic_store(&start->connection.is_done, true);
+    wake_listener(start->listener);
 }
 
 static void free_connection(Connection *connection)
 {
     sched_join(connection->sched, connection->task);
     (void)close(connection->socket.socket);
+    pthread_mutex_destroy(&connection->lock);
     mem_free(connection);
 }
 
-/* Joins what has ended; with the lock held by nobody else, since only the acceptor and close call it. */
+/* Frees those that have ended. */
 static void reap(SimListener *listener, bool all)
 {
     size_t kept = 0;
 
-    pthread_mutex_lock(&listener->lock);
     for (size_t i = 0; i < listener->connections.count; i++) {
         Connection *connection = listener->connections.items[i];
         if (all || atomic_load(&connection->is_done))
@@ -112,41 +81,71 @@ static void reap(SimListener *listener, bool all)
             listener->connections.items[kept++] = connection;
     }
     listener->connections.count = kept;
-    pthread_mutex_unlock(&listener->lock);
 }
 
 static void start_connection(SimListener *listener, int socket)
 {
-    Connection *connection = mem_alloc(sizeof *connection);
+    Start      *start      = mem_alloc(sizeof *start);
+    Connection *connection = &start->connection;
     int         one        = 1;
 
     (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    connection->listener    = listener;
-    connection->server      = listener->server;
-    connection->sched       = listener->sched;
-    connection->latency_ms  = listener->options.latency_ms;
-    connection->tds_version = TDS_VERSION_74;
-    socket_transport_init(&connection->socket, socket, listener->clock,
-                          listener->options.bandwidth);
-    pthread_mutex_lock(&listener->lock);
+    start->listener                = listener;
+    connection->server             = listener->server;
+    connection->sched              = listener->sched;
+    connection->watch              = listener->watch;
+    connection->client.tds_version = TDS_VERSION_74;
+    pthread_mutex_init(&connection->lock, NULL);
+    socket_transport_init(&connection->socket, socket, listener->clock, listener->stop,
+                          &listener->options);
     *LIST_PUSH(listener->arena, &listener->connections) = connection;
-    connection->task = sched_spawn(listener->sched, "tds", run_connection, connection);
-    pthread_mutex_unlock(&listener->lock);
+    connection->task = sched_spawn(listener->sched, "tds", run_connection, start);
 }
 
-static void accept_connections(void *arg)
+static void accept_connection(SimListener *listener)
 {
-    SimListener *listener = arg;
+    int socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
 
-    while (!atomic_load(&listener->stopping)) {
-        struct pollfd waiting = {.fd = listener->socket, .events = POLLIN};
-        int           socket;
+    if (socket >= 0 && listener->connections.count < CONNECTIONS_MOST)
+        start_connection(listener, socket);
+    else if (socket >= 0)
+        (void)close(socket);
+    else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        clock_sleep_ms(listener->clock, PAUSE_MS, listener->stop);
+}
 
-        if (poll(&waiting, 1, ACCEPT_POLL_MS) > 0) {
-            socket = accept4(listener->socket, NULL, NULL, SOCK_CLOEXEC);
-            if (socket >= 0) start_connection(listener, socket);
+/* --- the thread --- */
+
+static void drain_wake(SimListener *listener)
+{
+    uint64_t count;
+
+    (void)!read(listener->wake, &count, sizeof count);
+}
+
+static void listen_on(void *arg)
+{
+    SimListener       *listener = arg;
+    struct epoll_event events[EVENTS_MOST];
+
+    while (!cancel_is_requested(listener->stop)) {
+        int  count    = epoll_wait(listener->watch, events, EVENTS_MOST, -1);
+        bool has_room = false, has_ended = false;
+
+        for (int i = 0; i < count; i++) {
+            void *who = events[i].data.ptr;
+            if (who == &listener->socket)
+                has_room = true;
+            else if (who == &listener->wake)
+                has_ended = true;
+            else
+                connection_notice(who);
         }
-        reap(listener, false);
+        if (has_ended) {
+            drain_wake(listener);
+            reap(listener, false);
+        }
+        if (has_room) accept_connection(listener);
     }
 }
 
@@ -155,12 +154,17 @@ static void accept_connections(void *arg)
 static bool split_address(Arena *arena, Str address, const char **host, const char **port, Err *err)
 {
     ptrdiff_t colon = str_find_last_char(address, ':');
+    Str       name;
 
     if (colon <= 0 || (size_t)colon + 1 >= address.len)
-        return err_set(err, ERR_USAGE,
-                       "--listen is \"%.*s\"; allowed: HOST:PORT, for example 127.0.0.1:14330",
-                       STR_ARG(address));
-    *host = str_c(arena, str_slice(address, 0, (size_t)colon));
+        return err_set(
+            err, ERR_USAGE,
+            "the address \"%.*s\" is none; allowed: HOST:PORT, for example 127.0.0.1:14330",
+            STR_ARG(address));
+    name = str_slice(address, 0, (size_t)colon);
+    if (str_starts_with(name, STR("[")) && str_ends_with(name, STR("]")))
+        name = str_slice(name, 1, name.len - 1);
+    *host = str_c(arena, name);
     *port = str_c(arena, str_slice(address, (size_t)colon + 1, address.len));
     return true;
 }
@@ -177,7 +181,7 @@ static bool bind_socket(SimListener *listener, const char *host, const char *por
     if (code != 0)
         return err_set(err, ERR_USAGE, "cannot listen on %s:%s: %s", host, port,
                        gai_strerror(code));
-    listener->socket = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC,
+    listener->socket = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
                               found->ai_protocol);
     ok               = listener->socket >= 0 &&
          setsockopt(listener->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
@@ -198,8 +202,38 @@ static bool name_address(SimListener *listener, const char *host, Err *err)
         getnameinfo((struct sockaddr *)&bound, len, NULL, 0, port, sizeof port, NI_NUMERICSERV) !=
             0)
         return err_set_errno(err, ERR_FAILED, errno, "the listening address is not known");
-    listener->address = str_printf(listener->arena, "%s:%s", host, port);
+    listener->address = str_printf(listener->arena,
+                                   bound.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
     return true;
+}
+
+static bool watch_fd(SimListener *listener, int fd, void *who, Err *err)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = who}};
+
+    return epoll_ctl(listener->watch, EPOLL_CTL_ADD, fd, &event) == 0 ||
+           err_set_errno(err, ERR_FAILED, errno, "sockets cannot be watched");
+}
+
+static bool open_watch(SimListener *listener, Err *err)
+{
+    listener->watch = epoll_create1(EPOLL_CLOEXEC);
+    listener->wake  = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (listener->watch < 0 || listener->wake < 0)
+        return err_set_errno(err, ERR_FAILED, errno, "sockets cannot be watched");
+    return watch_fd(listener, listener->socket, &listener->socket, err) &&
+           watch_fd(listener, listener->wake, &listener->wake, err);
+}
+
+static void free_listener(SimListener *listener)
+{
+    if (listener->socket >= 0) (void)close(listener->socket);
+    if (listener->watch >= 0) (void)close(listener->watch);
+    if (listener->wake >= 0) (void)close(listener->wake);
+    sched_close(listener->sched);
+    clock_close(listener->clock);
+    cancel_close(listener->stop);
+    arena_close(listener->arena);
 }
 
 bool sim_listener_open(SimServer *server, const SimListenOptions *options, SimListener **out,
@@ -207,25 +241,26 @@ bool sim_listener_open(SimServer *server, const SimListenOptions *options, SimLi
 {
     Arena       *arena    = arena_new();
     SimListener *listener = ARENA_NEW(arena, SimListener);
-    const char  *host, *port;
+    const char  *host = NULL, *port = NULL;
 
-    listener->arena   = arena;
-    listener->server  = server;
-    listener->options = *options;
-    listener->socket  = -1;
-    *out              = NULL;
+    *out      = NULL;
+    *listener = (SimListener){.arena   = arena,
+                              .server  = server,
+                              .options = *options,
+                              .clock   = clock_new_real(),
+                              .sched   = sched_new_real(),
+                              .stop    = cancel_new(),
+                              .socket  = -1,
+                              .watch   = -1,
+                              .wake    = -1};
     if (!split_address(arena, options->address, &host, &port, err) ||
-        !bind_socket(listener, host, port, err) || !name_address(listener, host, err)) {
-        if (listener->socket >= 0) (void)close(listener->socket);
-        arena_close(arena);
+        !bind_socket(listener, host, port, err) || !name_address(listener, host, err) ||
+        !open_watch(listener, err)) {
+        free_listener(listener);
         return false;
     }
-    listener->clock =
-        clock_new_real(); /* sockets live in real time, whatever the server's clock says */
-    listener->sched = sched_new_real();
-    pthread_mutex_init(&listener->lock, NULL);
-    listener->acceptor = sched_spawn(listener->sched, "tds-listener", accept_connections, listener);
-    *out               = listener;
+    listener->task = sched_spawn(listener->sched, "tds-listener", listen_on, listener);
+    *out           = listener;
     return true;
 }
 
@@ -237,16 +272,11 @@ Str sim_listener_address(const SimListener *listener)
 void sim_listener_close(SimListener *listener)
 {
     if (!listener) return;
-    atomic_store(&listener->stopping, true);
-    sched_join(listener->sched, listener->acceptor);
-    pthread_mutex_lock(&listener->lock);
+    cancel_request(listener->stop);
+    wake_listener(listener);
+    sched_join(listener->sched, listener->task);
     for (size_t i = 0; i < listener->connections.count; i++)
-        (void)shutdown(listener->connections.items[i]->socket.socket, SHUT_RDWR);
-    pthread_mutex_unlock(&listener->lock);
+        connection_stop(listener->connections.items[i]);
     reap(listener, true);
-    (void)close(listener->socket);
-    pthread_mutex_destroy(&listener->lock);
-    sched_close(listener->sched);
-    clock_close(listener->clock);
-    arena_close(listener->arena);
+    free_listener(listener);
 }

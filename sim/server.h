@@ -1,4 +1,4 @@
-/* server.h - tidesim on a socket: TDS 7.4 in front of sessions (sqlserver.md 2.2 to 2.7). */
+/* server.h - tidesim on a socket: TDS 7.1 to 7.4 in front of sessions (sqlserver.md 2.2 to 2.7). */
 #ifndef TIDESIM_SERVER_H
 #define TIDESIM_SERVER_H
 
@@ -12,7 +12,9 @@ typedef struct SimListenOptions {
     int64_t bandwidth;  /* bytes a second per connection; 0: no limit */
 } SimListenOptions;
 
-/* Accepts connections on threads of its own until closed. */
+/* Accepts connections on threads of its own until closed: one for each connection and one that accepts and
+ * sees attentions. Sockets live in real time, whatever the server's clock says. ERR_USAGE: an address that is none;
+ * ERR_FAILED: it cannot be had. */
 bool sim_listener_open(SimServer *server, const SimListenOptions *options, SimListener **out,
                        Err *err) MUST_CHECK;
 Str  sim_listener_address(const SimListener *listener); /* "127.0.0.1:40123" */

@@ -1,16 +1,13 @@
 /* server_connection.c - one client: prelogin, login, then requests until it leaves. */
 #include "sim/server_internal.h"
 
+#include <errno.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define SERVER_NAME   STR("TIDESIM")
-#define VERSION_BUILD 4135
-#define MAX_MESSAGES  16
-
-typedef struct Incoming {
-    Arena     *arena;
-    TdsMessage message;
-} Incoming;
+#define SERVER_NAME      STR("TIDESIM")
+#define VERSION_BUILD    4135
+#define LOGIN_BYTES_MOST ((size_t)128 << 10) /* a message of somebody who is not known yet */
 
 static uint8_t major_version(int year)
 {
@@ -23,14 +20,18 @@ static uint8_t major_version(int year)
     }
 }
 
+static void begin_response(Connection *connection)
+{
+    connection->socket.begins = true;
+    tds_writer_begin(connection->writer, TDS_PACKET_RESPONSE,
+                     connection->session ? (uint16_t)sim_session_id(connection->session) : 0);
+}
+
 static bool send_response(Connection *connection)
 {
-    Err  ignored = ERR_INIT;
-    bool ok;
+    Err  ignored = ERR_INIT; /* the client is gone: nobody to tell */
+    bool ok      = tds_writer_end(connection->writer, &ignored);
 
-    if (connection->latency_ms > 0)
-        clock_sleep_ms(connection->socket.clock, connection->latency_ms, NULL);
-    ok = tds_writer_end(connection->writer, &ignored);
     if (connection->session)
         sim_session_add_io(connection->session, connection->socket.bytes_sent,
                            connection->socket.blocked_ns);
@@ -38,14 +39,9 @@ static bool send_response(Connection *connection)
     return ok;
 }
 
-static void begin_response(Connection *connection)
-{
-    tds_writer_begin(connection->writer, TDS_PACKET_RESPONSE,
-                     connection->session ? (uint16_t)sim_session_id(connection->session) : 0);
-}
-
 /* --- prelogin and login --- */
 
+/* No TLS is offered: a client that insists on it leaves by itself, one that does not goes on in the clear. */
 static bool answer_prelogin(Connection *connection, Bytes body)
 {
     TdsPrelogin prelogin;
@@ -54,24 +50,18 @@ static bool answer_prelogin(Connection *connection, Bytes body)
     begin_response(connection);
     tds_put_prelogin(connection->writer, major_version(sim_server_version(connection->server)), 0,
                      VERSION_BUILD, TDS_ENCRYPT_NOT_SUP, prelogin.asked_fed_auth);
-    if (!send_response(connection)) return false;
-    /* A client that insists on encryption leaves by itself; one that does not goes on in the clear. */
-    return true;
+    return send_response(connection);
 }
 
-static void put_info(Connection *connection, int32_t number, uint8_t state, const char *text)
+static void put_info(Connection *connection, int32_t number, uint8_t state, Str text)
 {
-    TdsServerMessage message = {.number   = number,
-                                .line     = 1,
-                                .state    = state,
-                                .severity = 0,
-                                .text     = str_from_c(text),
-                                .server   = SERVER_NAME};
+    TdsServerMessage message = {
+        .number = number, .line = 1, .state = state, .text = text, .server = SERVER_NAME};
 
-    tds_put_message(connection->writer, connection->tds_version, false, &message);
+    tds_put_message(connection->writer, connection->client.tds_version, false, &message);
 }
 
-static bool refuse_login(Connection *connection, const SimError *error)
+static void put_login_error(Connection *connection, const SimError *error)
 {
     TdsServerMessage message = {.number   = error->number,
                                 .line     = 1,
@@ -80,9 +70,23 @@ static bool refuse_login(Connection *connection, const SimError *error)
                                 .text     = str_from_c(error->message),
                                 .server   = SERVER_NAME};
 
+    tds_put_message(connection->writer, connection->client.tds_version, true, &message);
+}
+
+static bool refuse_login(Connection *connection, const TdsLogin *login, const SimError *error)
+{
+    SimError failed = SIM_ERROR_INIT;
+
     begin_response(connection);
-    tds_put_message(connection->writer, connection->tds_version, true, &message);
-    tds_put_done(connection->writer, connection->tds_version, TDS_TOKEN_DONE, TDS_DONE_ERROR, 0, 0);
+    put_login_error(connection, error);
+    if (error->number == 4060) { /* SQL Server says it twice */
+        (void)sim_error(&failed, 18456, "Login failed for user '%.*s'.", STR_ARG(login->user));
+        failed.severity = 14;
+        failed.state    = 1;
+        put_login_error(connection, &failed);
+    }
+    tds_put_done(connection->writer, connection->client.tds_version, TDS_TOKEN_DONE, TDS_DONE_ERROR,
+                 0, 0);
     (void)send_response(connection);
     return false;
 }
@@ -95,47 +99,47 @@ static size_t negotiated_packet_bytes(uint32_t asked)
 
 static bool accept_login(Connection *connection, const TdsLogin *login)
 {
-    Arena  *scratch      = arena_new();
-    Str     database     = sim_session_database(connection->session);
-    size_t  packet_bytes = negotiated_packet_bytes(login->packet_bytes);
-    uint8_t collation[5];
-    bool    ok;
+    TdsWriter *writer       = connection->writer;
+    uint32_t   tds_version  = connection->client.tds_version;
+    Str        database     = sim_session_database(connection->session);
+    size_t     packet_bytes = negotiated_packet_bytes(login->packet_bytes);
+    uint8_t    collation[5];
 
     begin_response(connection);
-    tds_put_env_text(connection->writer, SIM_ENV_DATABASE, database, STR("master"));
-    put_info(connection, 5701, 2,
-             str_c(scratch,
-                   str_printf(scratch, "Changed database context to '%.*s'.", STR_ARG(database))));
+    tds_put_env_text(writer, SIM_ENV_DATABASE, database, STR("master"));
+    put_info(
+        connection, 5701, 2,
+        str_printf(connection->arena, "Changed database context to '%.*s'.", STR_ARG(database)));
     sim_collation_wire(sim_collation_default(), collation);
-    tds_put_env_bytes(connection->writer, SIM_ENV_COLLATION, (Bytes){collation, sizeof collation},
+    tds_put_env_bytes(writer, SIM_ENV_COLLATION, (Bytes){collation, sizeof collation},
                       (Bytes){collation, 0});
-    tds_put_env_text(connection->writer, SIM_ENV_LANGUAGE, STR("us_english"), STR_EMPTY);
-    put_info(connection, 5703, 1, "Changed language setting to us_english.");
-    tds_put_login_ack(connection->writer, connection->tds_version, STR("Microsoft SQL Server"),
+    tds_put_env_text(writer, SIM_ENV_LANGUAGE, STR("us_english"), STR_EMPTY);
+    put_info(connection, 5703, 1, STR("Changed language setting to us_english."));
+    tds_put_login_ack(writer, tds_version, STR("Microsoft SQL Server"),
                       major_version(sim_server_version(connection->server)), 0, VERSION_BUILD);
-    tds_put_env_text(connection->writer, SIM_ENV_PACKET_SIZE,
-                     str_printf(scratch, "%zu", packet_bytes), STR("4096"));
-    if (login->asks_features) tds_put_feature_ack(connection->writer, login);
-    tds_put_done(connection->writer, connection->tds_version, TDS_TOKEN_DONE, 0, 0, 0);
-    ok = send_response(connection);
-    tds_writer_set_packet_bytes(connection->writer, packet_bytes);
-    arena_close(scratch);
-    return ok;
+    tds_put_env_text(writer, SIM_ENV_PACKET_SIZE,
+                     str_printf(connection->arena, "%zu", packet_bytes), STR("4096"));
+    if (login->asks_features) tds_put_feature_ack(writer, login);
+    tds_put_done(writer, tds_version, TDS_TOKEN_DONE, 0, 0, 0);
+    if (!send_response(connection)) return false;
+    tds_writer_set_packet_bytes(writer, packet_bytes);
+    return true;
 }
 
-static bool log_in(Connection *connection, Bytes body, Arena *arena)
+static bool log_in(Connection *connection, Bytes body)
 {
     TdsLogin        login;
     SimLoginRequest request;
     SimError        error = SIM_ERROR_INIT;
 
-    if (!tds_parse_login(body, arena, &login)) return false;
-    connection->tds_version = login.tds_version;
+    if (!tds_parse_login(body, connection->arena, &login)) return false;
+    connection->client = (TdsClient){.tds_version = login.tds_version,
+                                     .knows_utf8  = login.asks_utf8};
     if (login.integrated || login.asks_fed_auth || login.changes_password) {
         (void)sim_error(&error, 18452,
                         "Login failed. The login is from an untrusted domain and cannot be used "
                         "with Integrated authentication.");
-        return refuse_login(connection, &error);
+        return refuse_login(connection, &login, &error);
     }
     request = (SimLoginRequest){.user             = login.user,
                                 .password         = login.password,
@@ -146,60 +150,104 @@ static bool log_in(Connection *connection, Bytes body, Arena *arena)
                                 .odbc             = login.odbc,
                                 .read_only_intent = login.read_only_intent};
     if (!sim_session_open(connection->server, &request, &connection->session, &error))
-        return refuse_login(connection, &error);
-    tds_sink_init(&connection->sink, connection->writer, connection->tds_version, SERVER_NAME);
+        return refuse_login(connection, &login, &error);
+    tds_sink_init(&connection->sink, connection->writer, &connection->client, SERVER_NAME);
     return accept_login(connection, &login);
 }
 
 /* --- requests --- */
 
-static bool run_batch(Connection *connection, TdsCursor *cursor, Arena *arena)
+/* An error of the connection's own, with the DONE behind it. */
+static void put_error(Connection *connection, const SimError *error)
 {
-    return sim_session_batch(connection->session, tds_get_text(cursor, tds_left(cursor) / 2, arena),
-                             &connection->sink.sink);
+    SimSink *sink = &connection->sink.sink;
+    SimDone  done = {.kind           = SIM_DONE_STATEMENT,
+                     .has_error      = true,
+                     .in_transaction = sim_session_transaction(connection->session) != 0};
+
+    if (sink->message(sink, error)) (void)sink->done(sink, &done);
 }
 
-static bool convert_parameters(const TdsRpc *rpc, Arena *arena, SimParameter **out)
+/* What came cannot be read, so what follows cannot either: the connection ends. */
+static bool refuse_stream(Connection *connection)
 {
-    SimParameter *parameters = ARENA_ARRAY(arena, SimParameter, rpc->parameters.count + 1);
+    SimError error = SIM_ERROR_INIT;
+
+    (void)sim_error(&error, 4002,
+                    "The incoming tabular data stream (TDS) protocol stream is incorrect. The "
+                    "stream ended unexpectedly.");
+    put_error(connection, &error);
+    return false;
+}
+
+static bool run_batch(Connection *connection, TdsCursor *cursor)
+{
+    Str text = tds_get_text(cursor, tds_left(cursor) / 2, connection->arena);
+
+    return sim_session_batch(connection->session, text, &connection->sink.sink);
+}
+
+static bool refuse_value(Connection *connection, size_t index, const TdsParameter *parameter)
+{
+    SimError error = SIM_ERROR_INIT;
+
+    (void)sim_error(&error, 8023,
+                    "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol "
+                    "stream is incorrect. Parameter %zu (\"%.*s\"): The supplied value is not a "
+                    "valid instance of its data type. Check the source data for invalid values.",
+                    index + 1, STR_ARG(parameter->name));
+    put_error(connection, &error);
+    return false;
+}
+
+static bool convert_parameters(Connection *connection, const TdsRpc *rpc, SimParameter **out)
+{
+    SimParameter *parameters = ARENA_ARRAY(connection->arena, SimParameter,
+                                           rpc->parameters.count + 1);
 
     for (size_t i = 0; i < rpc->parameters.count; i++) {
         const TdsParameter *from = &rpc->parameters.items[i];
         parameters[i]            = (SimParameter){
                        .name = from->name, .is_output = from->is_output, .is_default = from->is_default};
-        if (!sim_value_of_tds(&from->type, &from->value, arena, &parameters[i].value)) return false;
+        if (!sim_value_of_tds(&from->type, &from->value, connection->arena, &parameters[i].value))
+            return refuse_value(connection, i, from);
     }
     *out = parameters;
     return true;
 }
 
-/* False when the connection must close; `*bad_out`: the message could not be understood. */
-static bool run_rpcs(Connection *connection, TdsCursor *cursor, Arena *arena, bool *bad_out)
+/* False when the connection must close. */
+static bool run_rpcs(Connection *connection, TdsCursor *cursor)
 {
-    for (;;) {
+    TdsSink *sink = &connection->sink;
+
+    while (!sink->ended_by_attention) {
         TdsRpc        rpc;
         SimParameter *parameters;
         bool          has;
 
-        if (!tds_get_rpc(cursor, connection->tds_version, arena, &has, &rpc) ||
-            (has && !convert_parameters(&rpc, arena, &parameters))) {
-            *bad_out = true;
-            return true;
-        }
-        if (!has) return true;
+        if (!tds_get_rpc(cursor, connection->client.tds_version, connection->arena, &has, &rpc))
+            return refuse_stream(connection);
+        if (!has || !convert_parameters(connection, &rpc, &parameters)) return true;
+        sink->return_ordinal = 0;
         if (!sim_session_rpc(connection->session, rpc.proc_id, rpc.name, parameters,
-                             rpc.parameters.count, &connection->sink.sink))
+                             rpc.parameters.count, &sink->sink))
             return false;
     }
+    return true;
 }
 
-static bool run_transaction(Connection *connection, TdsCursor *cursor, Arena *arena, bool *bad_out)
+static bool run_transaction(Connection *connection, TdsCursor *cursor)
 {
     TdsTransactionRequest request;
+    SimError              error = SIM_ERROR_INIT;
 
-    if (!tds_get_transaction_request(cursor, arena, &request) ||
-        (request.kind != 5 && request.kind != 7 && request.kind != 8 && request.kind != 9)) {
-        *bad_out = true;
+    if (!tds_get_transaction_request(cursor, connection->arena, &request))
+        return refuse_stream(connection);
+    if (request.kind != SIM_TM_BEGIN && request.kind != SIM_TM_COMMIT &&
+        request.kind != SIM_TM_ROLLBACK && request.kind != SIM_TM_SAVE) {
+        (void)sim_not_supported(&error, "transaction manager request %d", request.kind);
+        put_error(connection, &error);
         return true;
     }
     return sim_session_transaction_request(connection->session, (SimTmRequest)request.kind,
@@ -207,132 +255,180 @@ static bool run_transaction(Connection *connection, TdsCursor *cursor, Arena *ar
                                            request.next_isolation, &connection->sink.sink);
 }
 
-static void put_protocol_error(Connection *connection)
+static bool is_in_transaction(Connection *connection, uint64_t descriptor)
 {
     SimError error = SIM_ERROR_INIT;
 
-    (void)sim_error(&error, 4002,
-                    "The incoming tabular data stream (TDS) protocol stream is incorrect. The "
-                    "stream ended unexpectedly.");
-    (void)connection->sink.sink.message(&connection->sink.sink, &error);
-}
-
-static bool check_transaction(Connection *connection, uint64_t descriptor)
-{
-    SimError error = SIM_ERROR_INIT;
-
-    if (descriptor == sim_session_transaction(connection->session) || descriptor == 0) return true;
+    if (descriptor == 0 || descriptor == sim_session_transaction(connection->session)) return true;
     (void)sim_error(&error, 3989,
                     "New request is not allowed to start because it should come with valid "
                     "transaction descriptor.");
-    (void)connection->sink.sink.message(&connection->sink.sink, &error);
+    put_error(connection, &error);
     return false;
 }
 
-static bool answer_request(Connection *connection, const TdsMessage *message, Arena *arena)
+static bool refuse_bulk(Connection *connection)
+{
+    SimError error = SIM_ERROR_INIT;
+
+    (void)sim_not_supported(&error, "bulk load");
+    put_error(connection, &error);
+    return true;
+}
+
+static bool run_request(Connection *connection, const TdsMessage *message)
 {
     TdsCursor cursor = tds_cursor(message->body);
     uint64_t  descriptor;
-    bool      bad = false, keep = true;
+    bool      keeps_transaction = (message->status & TDS_STATUS_RESET_KEEP_TRANSACTION) != 0;
 
-    begin_response(connection);
-    connection->sink.ended_by_attention = false;
-    if (message->status & (TDS_STATUS_RESET | TDS_STATUS_RESET_KEEP_TRANSACTION))
-        sim_session_reset(connection->session,
-                          (message->status & TDS_STATUS_RESET_KEEP_TRANSACTION) != 0,
-                          &connection->sink.sink);
-    if (!tds_get_headers(&cursor, connection->tds_version, &descriptor)) {
-        bad = true;
-    } else if (check_transaction(connection, descriptor)) {
-        if (message->type == TDS_PACKET_BATCH)
-            keep = run_batch(connection, &cursor, arena);
-        else if (message->type == TDS_PACKET_RPC)
-            keep = run_rpcs(connection, &cursor, arena, &bad);
-        else if (message->type == TDS_PACKET_TRANSACTION)
-            keep = run_transaction(connection, &cursor, arena, &bad);
-        else
-            bad = true;
-    }
-    if (bad) put_protocol_error(connection);
-    tds_sink_finish(&connection->sink, message->type == TDS_PACKET_RPC);
-    if (connection->sink.ended_by_attention) connection->attentions_answered++;
-    return send_response(connection) && keep && !connection->sink.is_fatal;
+    if (keeps_transaction || (message->status & TDS_STATUS_RESET))
+        sim_session_reset(connection->session, keeps_transaction, &connection->sink.sink);
+    if (message->type == TDS_PACKET_BULK) return refuse_bulk(connection);
+    if (!tds_get_headers(&cursor, connection->client.tds_version, &descriptor))
+        return refuse_stream(connection);
+    if (!is_in_transaction(connection, descriptor)) return true;
+    if (message->type == TDS_PACKET_BATCH) return run_batch(connection, &cursor);
+    if (message->type == TDS_PACKET_RPC) return run_rpcs(connection, &cursor);
+    if (message->type == TDS_PACKET_TRANSACTION) return run_transaction(connection, &cursor);
+    return refuse_stream(connection);
 }
 
-static bool answer_attention(Connection *connection)
+/* --- attentions ---
+ *
+ * While a request runs, the listener's thread watches the socket: what can be read then is an attention, or the end. It
+ * looks without taking, so that messages are read in one place. Watching stops before the response's last packet
+ * leaves, since the client's next request may come right behind that. */
+
+static void watch_begin(Connection *connection)
 {
-    if (connection->attentions_answered > 0) { /* the request it stopped has answered it */
-        connection->attentions_answered--;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
+                                .data   = {.ptr = connection}};
+
+    pthread_mutex_lock(&connection->lock);
+    connection->is_running    = true;
+    connection->saw_attention = false;
+    if (connection->saw_end) sim_session_attention(connection->session);
+    pthread_mutex_unlock(&connection->lock);
+    (void)epoll_ctl(connection->watch, EPOLL_CTL_ADD, connection->socket.socket, &event);
+}
+
+/* Whether an attention came, which this response then answers; false when the client is gone. */
+static bool watch_end(Connection *connection, bool *saw_attention_out)
+{
+    bool saw_end;
+
+    (void)epoll_ctl(connection->watch, EPOLL_CTL_DEL, connection->socket.socket, NULL);
+    pthread_mutex_lock(&connection->lock);
+    connection->is_running = false;
+    *saw_attention_out     = connection->saw_attention;
+    saw_end                = connection->saw_end;
+    pthread_mutex_unlock(&connection->lock);
+    sim_session_clear_attention(connection->session);
+    return !saw_end;
+}
+
+void connection_notice(Connection *connection)
+{
+    uint8_t type;
+    ssize_t got;
+
+    pthread_mutex_lock(&connection->lock);
+    if (connection->is_running) {
+        got = recv(connection->socket.socket, &type, 1, MSG_PEEK | MSG_DONTWAIT);
+        connection->saw_attention = got == 1 && type == TDS_PACKET_ATTENTION;
+        connection->saw_end |= got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+        if (connection->saw_attention || connection->saw_end)
+            sim_session_attention(connection->session);
+    }
+    pthread_mutex_unlock(&connection->lock);
+}
+
+void connection_stop(Connection *connection)
+{
+    pthread_mutex_lock(&connection->lock);
+    (void)shutdown(connection->socket.socket, SHUT_RDWR);
+    connection->saw_end = true;
+    if (connection->is_running) sim_session_attention(connection->session);
+    pthread_mutex_unlock(&connection->lock);
+}
+
+static void put_attention_done(Connection *connection)
+{
+    SimSink *sink = &connection->sink.sink;
+    SimDone  done = {.kind           = SIM_DONE_STATEMENT,
+                     .is_attention   = true,
+                     .in_transaction = sim_session_transaction(connection->session) != 0};
+
+    (void)sink->done(sink, &done);
+}
+
+static bool answer_request(Connection *connection, const TdsMessage *message)
+{
+    bool goes_on, saw_attention;
+
+    begin_response(connection);
+    tds_sink_begin(&connection->sink);
+    watch_begin(connection);
+    goes_on = run_request(connection, message);
+    goes_on = watch_end(connection, &saw_attention) && goes_on;
+    if (saw_attention) {
+        connection->owed++;
+        if (!connection->sink.ended_by_attention) put_attention_done(connection);
+    }
+    tds_sink_finish(&connection->sink, message->type == TDS_PACKET_RPC);
+    return send_response(connection) && goes_on && !connection->sink.is_fatal;
+}
+
+static bool answer_attention(Connection *connection, bool is_ignored_request)
+{
+    if (connection->owed > 0 &&
+        !is_ignored_request) { /* the response of the request it stopped has answered it */
+        connection->owed--;
         return true;
     }
     begin_response(connection);
-    tds_put_done(connection->writer, connection->tds_version, TDS_TOKEN_DONE, TDS_DONE_ATTN, 0, 0);
+    tds_sink_begin(&connection->sink);
+    put_attention_done(connection);
+    tds_sink_finish(&connection->sink, false);
     return send_response(connection);
 }
 
-static bool answer(Connection *connection, const TdsMessage *message, Arena *arena)
+/* --- all of it --- */
+
+static bool answer(Connection *connection, const TdsMessage *message)
 {
-    if (message->type == TDS_PACKET_PRELOGIN && !connection->session)
-        return answer_prelogin(connection, message->body);
-    if (message->type == TDS_PACKET_LOGIN7 && !connection->session)
-        return log_in(connection, message->body, arena);
-    if (!connection->session) return false;
-    if (message->type == TDS_PACKET_ATTENTION || (message->status & TDS_STATUS_IGNORE))
-        return answer_attention(connection);
-    return answer_request(connection, message, arena);
+    if (!connection->session) {
+        if (message->type == TDS_PACKET_PRELOGIN) return answer_prelogin(connection, message->body);
+        return message->type == TDS_PACKET_LOGIN7 && log_in(connection, message->body);
+    }
+    if (message->type == TDS_PACKET_ATTENTION) return answer_attention(connection, false);
+    if (message->status & TDS_STATUS_IGNORE) return answer_attention(connection, true);
+    return answer_request(connection, message);
 }
 
-/* --- the two tasks of a connection --- */
-
-static void read_messages(void *arg)
+static bool answer_next(Connection *connection)
 {
-    Connection *connection = arg;
+    size_t     limit = connection->session ? TDS_MAX_MESSAGE_BYTES : LOGIN_BYTES_MOST;
+    TdsMessage message;
+    Err        ignored = ERR_INIT; /* a client that breaks off or talks nonsense is hung up on */
+    bool       is_end;
 
-    for (;;) {
-        Arena    *arena    = arena_new();
-        Incoming *incoming = ARENA_NEW(arena, Incoming);
-        Err       err      = ERR_INIT;
-        bool      is_end;
-
-        incoming->arena = arena;
-        if (!tds_read_message(&connection->socket.transport, arena, &incoming->message, &is_end,
-                              &err) ||
-            is_end) {
-            arena_close(arena);
-            break;
-        }
-        if (incoming->message.type == TDS_PACKET_ATTENTION && connection->session)
-            sim_session_attention(connection->session);
-        if (!queue_push(connection->messages, incoming)) {
-            arena_close(arena);
-            break;
-        }
-    }
-    /* Whatever runs has nobody to answer to any more. */
-    if (connection->session) sim_session_attention(connection->session);
-    queue_close(connection->messages);
+    arena_reset(connection->arena);
+    return tds_read_message(&connection->socket.transport, connection->arena, limit, &message,
+                            &is_end, &ignored) &&
+           !is_end && answer(connection, &message);
 }
 
 void connection_run(Connection *connection)
 {
-    void *item;
-
-    connection->writer   = tds_writer_new(&connection->socket.transport);
-    connection->messages = queue_new(connection->sched, MAX_MESSAGES);
-    connection->reader   = sched_spawn(connection->sched, "tds-reader", read_messages, connection);
-    while (queue_pop(connection->messages, -1, &item)) {
-        Incoming *incoming = item;
-        bool      go_on    = answer(connection, &incoming->message, incoming->arena);
-        arena_close(incoming->arena);
-        if (!go_on) break;
-    }
-    queue_close(connection->messages);
+    connection->arena  = arena_new();
+    connection->writer = tds_writer_new(&connection->socket.transport);
+    while (answer_next(connection))
+        continue;
     (void)shutdown(connection->socket.socket, SHUT_RDWR);
-    sched_join(connection->sched, connection->reader);
-    while (queue_try_pop(connection->messages, &item))
-        arena_close(((Incoming *)item)->arena);
-    queue_free(connection->messages);
-    if (connection->session) tds_sink_close(&connection->sink);
+    tds_sink_close(&connection->sink);
     sim_session_close(connection->session);
     tds_writer_close(connection->writer);
+    arena_close(connection->arena);
 }

@@ -7,68 +7,99 @@
 #include "tds/tds_request.h"
 #include "tds/tds_token.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
-/* A socket as a TdsTransport, shaped by the listener's options. A transport with TLS would wrap it. */
+/* --- the socket as a transport (server_socket.c) --- */
+
+/* Shaped by the listener's options. A transport with TLS would wrap it. */
 typedef struct SocketTransport {
     TdsTransport transport; /* first */
     int          socket;
     Clock       *clock;
-    int64_t      bandwidth;  /* bytes a second; 0: no limit */
-    int64_t      bytes_sent; /* since last asked */
-    int64_t      blocked_ns; /* time spent in writes */
+    Cancel      *stop;         /* ends every wait; may be NULL */
+    int64_t      latency_ms;   /* in front of each response */
+    int64_t      bandwidth;    /* bytes a second; 0: no limit */
+    bool         begins;       /* the next write begins a response */
+    int64_t      link_free_ns; /* when the link has carried what was sent */
+    int64_t
+        bytes_sent; /* since last asked, and the time spent waiting for the client or the link */
+    int64_t blocked_ns;
 } SocketTransport;
 
-void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, int64_t bandwidth);
+void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, Cancel *stop,
+                           const SimListenOptions *options);
 
-/* Turns what a session produces into tokens. The last DONE is held back, because only what follows tells whether it has MORE. */
+/* --- types and values across the border (server_convert.c) --- */
+
+typedef struct TdsClient { /* what the other side understands */
+    uint32_t tds_version;
+    bool     knows_utf8; /* asked for UTF-8 columns */
+} TdsClient;
+
+TdsType  tds_type_of_sim(const SimType *type, const TdsClient *client);
+TdsValue tds_value_of_sim(const SimValue *value, const SimType *column, const TdsType *wire,
+                          Arena *arena);
+/* A parameter. False: its value is not one its type can have. */
+bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena,
+                      SimValue *out) MUST_CHECK;
+
+/* --- results as tokens (server_sink.c) --- */
+
+/* The last DONE is held back, because only what follows tells whether it has MORE. */
 typedef struct TdsSink {
     SimSink    sink; /* first */
     TdsWriter *writer;
-    uint32_t   tds_version;
+    TdsClient  client;
     Str        server_name;
     Arena     *columns_arena; /* reset per result set */
-    Arena     *row_arena;     /* reset per row, for conversions older clients need */
+    Arena     *row_arena;     /* reset per row, for values that change on their way */
     TdsColumn *columns;
     SimType   *sim_types;
     TdsValue  *values;
     size_t     column_count;
     bool       has_pending;
     SimDone    pending;
-    bool       ended_by_attention;
-    bool       is_fatal; /* a message of severity 20 or more was sent */
+    bool       ended_by_attention; /* the session has seen it */
+    bool       is_fatal;           /* a message of severity 20 or more was sent */
+    uint16_t   return_ordinal;
 } TdsSink;
 
-void tds_sink_init(TdsSink *sink, TdsWriter *writer, uint32_t tds_version, Str server_name);
-void tds_sink_close(TdsSink *sink);
+void tds_sink_init(TdsSink *sink, TdsWriter *writer, const TdsClient *client, Str server_name);
+void tds_sink_close(TdsSink *sink); /* one that was never opened too */
+/* Before a response. */
+void tds_sink_begin(TdsSink *sink);
 /* Writes the DONE held back, or an empty one where the request produced none. */
 void tds_sink_finish(TdsSink *sink, bool is_rpc);
 
-/* Types and values across the border. */
-TdsType  tds_type_of_sim(const SimType *type, uint32_t tds_version);
-TdsValue tds_value_of_sim(const SimValue *value, const SimType *column, const TdsType *wire,
-                          Arena *arena);
-bool     sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena,
-                          SimValue *out) MUST_CHECK;
+/* --- a connection (server_connection.c) --- */
 
 typedef struct Connection {
-    SimListener    *listener;
     SimServer      *server;
     SimSession     *session;
     SocketTransport socket;
     TdsWriter      *writer;
     TdsSink         sink;
-    uint32_t        tds_version;
+    TdsClient       client;
+    Arena          *arena; /* of the request */
     Sched          *sched;
-    Task           *task;   /* answers requests */
-    Task           *reader; /* reads messages, so that an attention is seen while a request runs */
-    Queue          *messages; /* Incoming * */
-    int64_t         latency_ms;
-    atomic_bool     is_done;             /* the task has ended and can be joined */
-    int             attentions_answered; /* by the end of a running request */
+    Task           *task;
+    int             owed;    /* attentions that were answered before they were read */
+    atomic_bool     is_done; /* the task has ended and can be joined */
+    /* What the listener's thread looks at while a request runs. */
+    int             watch; /* epoll */
+    pthread_mutex_t lock;
+    bool            is_running;
+    bool            saw_attention;
+    bool            saw_end;
 } Connection;
 
 /* Runs a connection to its end; the socket is closed by the caller. */
 void connection_run(Connection *connection);
+/* The socket can be read although a request runs: an attention, or the client is gone. From the
+ * listener's thread. */
+void connection_notice(Connection *connection);
+/* Ends it from another thread, whatever it does. */
+void connection_stop(Connection *connection);
 
 #endif

@@ -28,8 +28,26 @@ static void put_pending(TdsSink *sink, bool is_last)
     if (done->in_transaction) status |= TDS_DONE_INXACT;
     if (done->has_count) status |= TDS_DONE_COUNT;
     if (done->is_attention) status |= TDS_DONE_ATTN;
-    tds_put_done(sink->writer, sink->tds_version, done_token(done->kind), status, done->command,
-                 (uint64_t)(done->has_count ? done->row_count : 0));
+    tds_put_done(sink->writer, sink->client.tds_version, done_token(done->kind), status,
+                 done->command, (uint64_t)(done->has_count ? done->row_count : 0));
+}
+
+static bool is_open(const TdsSink *sink)
+{
+    return !tds_writer_has_failed(sink->writer);
+}
+
+static TdsColumn column_of(const TdsSink *sink, const SimResultColumn *column)
+{
+    uint16_t flags = TDS_COLUMN_UPDATABLE_UNKNOWN;
+
+    if (column->is_nullable) flags |= TDS_COLUMN_NULLABLE;
+    if (column->is_case_sensitive) flags |= TDS_COLUMN_CASE_SENSITIVE;
+    if (column->is_identity) flags |= TDS_COLUMN_IDENTITY;
+    if (column->is_computed) flags |= TDS_COLUMN_COMPUTED;
+    return (TdsColumn){.name  = str_copy(sink->columns_arena, column->name),
+                       .type  = tds_type_of_sim(&column->type, &sink->client),
+                       .flags = flags};
 }
 
 static bool on_columns(SimSink *base, const SimResultColumn *columns, size_t count)
@@ -40,22 +58,14 @@ static bool on_columns(SimSink *base, const SimResultColumn *columns, size_t cou
     arena_reset(sink->columns_arena);
     sink->columns      = ARENA_ARRAY(sink->columns_arena, TdsColumn, count + 1);
     sink->values       = ARENA_ARRAY(sink->columns_arena, TdsValue, count + 1);
+    sink->sim_types    = ARENA_ARRAY(sink->columns_arena, SimType, count + 1);
     sink->column_count = count;
     for (size_t i = 0; i < count; i++) {
-        uint16_t flags = TDS_COLUMN_UPDATABLE_UNKNOWN;
-        if (columns[i].is_nullable) flags |= TDS_COLUMN_NULLABLE;
-        if (columns[i].is_case_sensitive) flags |= TDS_COLUMN_CASE_SENSITIVE;
-        if (columns[i].is_identity) flags |= TDS_COLUMN_IDENTITY;
-        if (columns[i].is_computed) flags |= TDS_COLUMN_COMPUTED;
-        sink->columns[i] = (TdsColumn){.name = str_copy(sink->columns_arena, columns[i].name),
-                                       .type = tds_type_of_sim(&columns[i].type, sink->tds_version),
-                                       .flags = flags};
-    }
-    sink->sim_types = ARENA_ARRAY(sink->columns_arena, SimType, count + 1);
-    for (size_t i = 0; i < count; i++)
+        sink->columns[i]   = column_of(sink, &columns[i]);
         sink->sim_types[i] = columns[i].type;
-    tds_put_columns(sink->writer, sink->tds_version, sink->columns, count);
-    return !tds_writer_has_failed(sink->writer);
+    }
+    tds_put_columns(sink->writer, sink->client.tds_version, sink->columns, count);
+    return is_open(sink);
 }
 
 static bool on_row(SimSink *base, const SimValue *values, size_t count)
@@ -66,8 +76,8 @@ static bool on_row(SimSink *base, const SimValue *values, size_t count)
     for (size_t i = 0; i < count; i++)
         sink->values[i] = tds_value_of_sim(&values[i], &sink->sim_types[i], &sink->columns[i].type,
                                            sink->row_arena);
-    tds_put_row(sink->writer, sink->tds_version, sink->columns, sink->values, count);
-    return !tds_writer_has_failed(sink->writer);
+    tds_put_row(sink->writer, sink->client.tds_version, sink->columns, sink->values, count);
+    return is_open(sink);
 }
 
 static bool on_message(SimSink *base, const SimError *message)
@@ -83,8 +93,8 @@ static bool on_message(SimSink *base, const SimError *message)
 
     put_pending(sink, false);
     if (message->severity >= 20) sink->is_fatal = true;
-    tds_put_message(sink->writer, sink->tds_version, message->severity > 10, &tds);
-    return !tds_writer_has_failed(sink->writer);
+    tds_put_message(sink->writer, sink->client.tds_version, message->severity > 10, &tds);
+    return is_open(sink);
 }
 
 static bool on_done(SimSink *base, const SimDone *done)
@@ -95,7 +105,7 @@ static bool on_done(SimSink *base, const SimDone *done)
     sink->pending     = *done;
     sink->has_pending = true;
     if (done->is_attention) sink->ended_by_attention = true;
-    return !tds_writer_has_failed(sink->writer);
+    return is_open(sink);
 }
 
 static bool on_env_change(SimSink *base, SimEnvKind kind, Bytes new_value, Bytes old_value)
@@ -107,7 +117,7 @@ static bool on_env_change(SimSink *base, SimEnvKind kind, Bytes new_value, Bytes
         tds_put_env_text(sink->writer, (uint8_t)kind, bytes_str(new_value), bytes_str(old_value));
     else
         tds_put_env_bytes(sink->writer, (uint8_t)kind, new_value, old_value);
-    return !tds_writer_has_failed(sink->writer);
+    return is_open(sink);
 }
 
 static bool on_return_status(SimSink *base, int32_t status)
@@ -116,23 +126,24 @@ static bool on_return_status(SimSink *base, int32_t status)
 
     put_pending(sink, false);
     tds_put_return_status(sink->writer, status);
-    return !tds_writer_has_failed(sink->writer);
+    return is_open(sink);
 }
 
 static bool on_return_value(SimSink *base, Str name, const SimValue *value)
 {
     TdsSink *sink = of(base);
-    TdsType  type = tds_type_of_sim(&value->type, sink->tds_version);
+    TdsType  type = tds_type_of_sim(&value->type, &sink->client);
     TdsValue wire;
 
     put_pending(sink, false);
     arena_reset(sink->row_arena);
     wire = tds_value_of_sim(value, &value->type, &type, sink->row_arena);
-    tds_put_return_value(sink->writer, sink->tds_version, 0, name, &type, &wire);
-    return !tds_writer_has_failed(sink->writer);
+    tds_put_return_value(sink->writer, sink->client.tds_version, sink->return_ordinal++, name,
+                         &type, &wire);
+    return is_open(sink);
 }
 
-void tds_sink_init(TdsSink *sink, TdsWriter *writer, uint32_t tds_version, Str server_name)
+void tds_sink_init(TdsSink *sink, TdsWriter *writer, const TdsClient *client, Str server_name)
 {
     *sink = (TdsSink){.sink          = {.columns       = on_columns,
                                         .row           = on_row,
@@ -142,7 +153,7 @@ void tds_sink_init(TdsSink *sink, TdsWriter *writer, uint32_t tds_version, Str s
                                         .return_status = on_return_status,
                                         .return_value  = on_return_value},
                       .writer        = writer,
-                      .tds_version   = tds_version,
+                      .client        = *client,
                       .server_name   = server_name,
                       .columns_arena = arena_new(),
                       .row_arena     = arena_new()};
@@ -152,6 +163,12 @@ void tds_sink_close(TdsSink *sink)
 {
     arena_close(sink->columns_arena);
     arena_close(sink->row_arena);
+}
+
+void tds_sink_begin(TdsSink *sink)
+{
+    sink->has_pending = sink->ended_by_attention = sink->is_fatal = false;
+    sink->return_ordinal                                          = 0;
 }
 
 void tds_sink_finish(TdsSink *sink, bool is_rpc)

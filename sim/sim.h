@@ -85,6 +85,8 @@ bool sim_session_transaction_request(SimSession *session, SimTmRequest request, 
 void sim_session_reset(SimSession *session, bool keep_transaction, SimSink *sink);
 /* Stops the running request from another thread; it then ends with done.is_attention. */
 void sim_session_attention(SimSession *session);
+/* Forgets one that came too late to stop anything; between requests. */
+void sim_session_clear_attention(SimSession *session);
 
 /* --- what `stats` shows (2.17) --- */
 typedef struct SimStats {

@@ -34,6 +34,7 @@ enum { /* status bits of a packet */
 enum { /* tokens */
        TDS_TOKEN_RETURNSTATUS  = 0x79,
        TDS_TOKEN_COLMETADATA   = 0x81,
+       TDS_TOKEN_ORDER         = 0xA9,
        TDS_TOKEN_ERROR         = 0xAA,
        TDS_TOKEN_INFO          = 0xAB,
        TDS_TOKEN_RETURNVALUE   = 0xAC,

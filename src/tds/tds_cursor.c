@@ -1,25 +1,23 @@
 /* tds_cursor.c - checked reads of bytes from the wire. */
 #include "tds/tds.h"
 
-#include <string.h>
-
 static const uint8_t zeros[8];
 
 TdsCursor tds_cursor(Bytes bytes)
 {
-    return (TdsCursor){.ptr = bytes.ptr, .len = bytes.len};
+    return (TdsCursor){.ptr = bytes.len ? bytes.ptr : zeros, .len = bytes.len};
 }
 
 size_t tds_left(const TdsCursor *cursor)
 {
-    return cursor->len - cursor->at;
+    return cursor->failed ? 0 : cursor->len - cursor->at;
 }
 
 static const uint8_t *take(TdsCursor *cursor, size_t len)
 {
     const uint8_t *from = cursor->ptr + cursor->at;
 
-    if (cursor->failed || len > tds_left(cursor)) {
+    if (cursor->failed || len > cursor->len - cursor->at) {
         cursor->failed = true;
         return NULL;
     }
@@ -27,12 +25,12 @@ static const uint8_t *take(TdsCursor *cursor, size_t len)
     return from;
 }
 
-static uint64_t little(TdsCursor *cursor, size_t len)
+static inline uint64_t little(TdsCursor *cursor, size_t len)
 {
     const uint8_t *from  = take(cursor, len);
     uint64_t       value = 0;
 
-    if (!from) from = zeros;
+    if (!from) return 0;
     for (size_t i = 0; i < len; i++)
         value |= (uint64_t)from[i] << (8 * i);
     return value;
@@ -42,14 +40,17 @@ uint8_t tds_get_u8(TdsCursor *cursor)
 {
     return (uint8_t)little(cursor, 1);
 }
+
 uint16_t tds_get_u16(TdsCursor *cursor)
 {
     return (uint16_t)little(cursor, 2);
 }
+
 uint32_t tds_get_u32(TdsCursor *cursor)
 {
     return (uint32_t)little(cursor, 4);
 }
+
 uint64_t tds_get_u64(TdsCursor *cursor)
 {
     return little(cursor, 8);

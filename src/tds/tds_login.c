@@ -1,8 +1,6 @@
 /* tds_login.c - the two messages every connection begins with. */
 #include "tds/tds_login.h"
 
-#include <string.h>
-
 enum {
     OPTION_VERSION,
     OPTION_ENCRYPTION,
@@ -61,7 +59,28 @@ void tds_put_prelogin(TdsWriter *writer, uint8_t major, uint8_t minor, uint16_t 
 /* --- LOGIN7 --- */
 
 #define LOGIN_FIXED_BYTES 36
-#define OFFSET_EXTENSION  5 /* index of the extension among the offset/length pairs */
+#define LOGIN_TEXT_UNITS  128 /* the longest text, by the protocol */
+
+enum { /* places of the pairs of offset and length */
+       PAIR_HOST,
+       PAIR_USER,
+       PAIR_PASSWORD,
+       PAIR_APP,
+       PAIR_SERVER,
+       PAIR_EXTENSION,
+       PAIR_LIBRARY,
+       PAIR_LANGUAGE,
+       PAIR_DATABASE,
+       PAIR_COUNT
+};
+
+enum { /* bits of the option bytes */
+       FLAG2_ODBC            = 0x02,
+       FLAG2_INTEGRATED      = 0x80,
+       FLAG3_CHANGE_PASSWORD = 0x01,
+       FLAG3_EXTENSION       = 0x10,
+       TYPE_READ_ONLY_INTENT = 0x20,
+};
 
 static uint32_t spoken_version(uint32_t asked)
 {
@@ -73,8 +92,8 @@ static uint32_t spoken_version(uint32_t asked)
     return TDS_VERSION_71;
 }
 
-/* The text an offset/length pair points at. */
-static Str pair_text(Bytes body, size_t index, Arena *arena)
+/* The units a pair of offset and length points at; nothing where it points outside. */
+static Bytes pair_bytes(Bytes body, size_t index)
 {
     TdsCursor pairs = tds_cursor(body), text = tds_cursor(body);
     uint16_t  offset, units;
@@ -82,32 +101,31 @@ static Str pair_text(Bytes body, size_t index, Arena *arena)
     (void)tds_get_bytes(&pairs, LOGIN_FIXED_BYTES + index * 4);
     offset = tds_get_u16(&pairs);
     units  = tds_get_u16(&pairs);
-    if (pairs.failed || units == 0) return STR_EMPTY;
+    if (pairs.failed) return (Bytes){NULL, 0};
     (void)tds_get_bytes(&text, offset);
-    return tds_get_text(&text, units, arena);
+    return tds_get_bytes(&text, (size_t)units * 2);
 }
 
-/* The password's bytes: nibbles swapped, then XOR 0xA5. */
+static Str pair_text(Bytes body, size_t index, Arena *arena)
+{
+    TdsCursor text = tds_cursor(pair_bytes(body, index));
+
+    return tds_get_text(&text, tds_left(&text) / 2, arena);
+}
+
+/* A password's bytes: nibbles swapped, then XOR 0xA5. */
 static Str pair_password(Bytes body, size_t index, Arena *arena)
 {
-    TdsCursor pairs = tds_cursor(body), text = tds_cursor(body);
-    uint16_t  offset, units;
-    Bytes     hidden;
-    uint8_t  *plain;
+    Bytes     hidden = pair_bytes(body, index);
+    uint8_t  *plain  = arena_alloc(arena, hidden.len + 1);
+    TdsCursor text;
 
-    (void)tds_get_bytes(&pairs, LOGIN_FIXED_BYTES + index * 4);
-    offset = tds_get_u16(&pairs);
-    units  = tds_get_u16(&pairs);
-    (void)tds_get_bytes(&text, offset);
-    hidden = tds_get_bytes(&text, (size_t)units * 2);
-    if (pairs.failed || text.failed || hidden.len == 0) return STR_EMPTY;
-    plain = arena_alloc(arena, hidden.len);
     for (size_t i = 0; i < hidden.len; i++) {
         uint8_t byte = hidden.ptr[i] ^ 0xA5;
         plain[i]     = (uint8_t)(byte << 4 | byte >> 4);
     }
     text = tds_cursor((Bytes){plain, hidden.len});
-    return tds_get_text(&text, units, arena);
+    return tds_get_text(&text, hidden.len / 2, arena);
 }
 
 /* The extension's pair points at four bytes that point at the features. */
@@ -115,7 +133,7 @@ static bool parse_features(Bytes body, TdsLogin *out)
 {
     TdsCursor pairs = tds_cursor(body), at = tds_cursor(body), features = tds_cursor(body);
 
-    (void)tds_get_bytes(&pairs, LOGIN_FIXED_BYTES + OFFSET_EXTENSION * 4);
+    (void)tds_get_bytes(&pairs, LOGIN_FIXED_BYTES + PAIR_EXTENSION * 4);
     (void)tds_get_bytes(&at, tds_get_u16(&pairs));
     (void)tds_get_bytes(&features, tds_get_u32(&at));
     if (pairs.failed || at.failed) return false;
@@ -147,23 +165,88 @@ bool tds_parse_login(Bytes body, Arena *arena, TdsLogin *out)
     flags3     = tds_get_u8(&cursor);
     (void)tds_get_bytes(&cursor, 8); /* zone, LCID */
     if (cursor.failed) return false;
-    out->odbc             = (flags2 & 0x02) != 0;
-    out->integrated       = (flags2 & 0x80) != 0;
-    out->changes_password = (flags3 & 0x01) != 0;
-    out->read_only_intent = (type_flags & 0x20) != 0;
-    out->host             = pair_text(body, 0, arena);
-    out->user             = pair_text(body, 1, arena);
-    out->password         = pair_password(body, 2, arena);
-    out->app              = pair_text(body, 3, arena);
-    out->server           = pair_text(body, 4, arena);
-    out->language         = pair_text(body, 7, arena);
-    out->database         = pair_text(body, 8, arena);
-    return !(flags3 & 0x10) || parse_features(body, out);
+    out->odbc             = (flags2 & FLAG2_ODBC) != 0;
+    out->integrated       = (flags2 & FLAG2_INTEGRATED) != 0;
+    out->changes_password = (flags3 & FLAG3_CHANGE_PASSWORD) != 0;
+    out->read_only_intent = (type_flags & TYPE_READ_ONLY_INTENT) != 0;
+    out->host             = pair_text(body, PAIR_HOST, arena);
+    out->user             = pair_text(body, PAIR_USER, arena);
+    out->password         = pair_password(body, PAIR_PASSWORD, arena);
+    out->app              = pair_text(body, PAIR_APP, arena);
+    out->server           = pair_text(body, PAIR_SERVER, arena);
+    out->language         = pair_text(body, PAIR_LANGUAGE, arena);
+    out->database         = pair_text(body, PAIR_DATABASE, arena);
+    return !(flags3 & FLAG3_EXTENSION) || parse_features(body, out);
+}
+
+static void put_hidden_text(TdsWriter *writer, Str text)
+{
+    uint8_t utf16[LOGIN_TEXT_UNITS * 6];
+    size_t  len = 2 * utf8_to_utf16le(text, utf16);
+
+    for (size_t i = 0; i < len; i++)
+        tds_put_u8(writer, (uint8_t)((utf16[i] << 4 | utf16[i] >> 4) ^ 0xA5));
+}
+
+static void put_login_flags(TdsWriter *writer, const TdsLogin *login)
+{
+    tds_put_u8(writer, 0xE0); /* messages about database and language wanted */
+    tds_put_u8(writer, (uint8_t)((login->odbc ? FLAG2_ODBC : 0) |
+                                 (login->integrated ? FLAG2_INTEGRATED : 0)));
+    tds_put_u8(writer, login->read_only_intent ? TYPE_READ_ONLY_INTENT : 0);
+    tds_put_u8(writer, (uint8_t)((login->asks_features ? FLAG3_EXTENSION : 0) |
+                                 (login->changes_password ? FLAG3_CHANGE_PASSWORD : 0)));
+}
+
+void tds_put_login(TdsWriter *writer, const TdsLogin *login)
+{
+    const Str texts[PAIR_COUNT] = {
+        [PAIR_HOST] = login->host,         [PAIR_USER] = login->user,
+        [PAIR_PASSWORD] = login->password, [PAIR_APP] = login->app,
+        [PAIR_SERVER] = login->server,     [PAIR_LIBRARY] = STR_INIT("tidesim"),
+        [PAIR_LANGUAGE] = login->language, [PAIR_DATABASE] = login->database};
+    Str    cut[PAIR_COUNT];
+    size_t fixed  = LOGIN_FIXED_BYTES + PAIR_COUNT * 4 + 22; /* client id, three pairs, a long */
+    size_t offset = fixed, units = 0, extension = login->asks_features ? 4 + 6 + 1 : 0;
+
+    for (size_t i = 0; i < PAIR_COUNT; i++) {
+        cut[i] = tds_text_cut(texts[i], LOGIN_TEXT_UNITS);
+        units += tds_text_units(cut[i]);
+    }
+    tds_put_u32(writer, (uint32_t)(fixed + extension + units * 2));
+    tds_put_u32(writer, login->tds_version);
+    tds_put_u32(writer, login->packet_bytes);
+    for (int i = 0; i < 3; i++)
+        tds_put_u32(writer, 0); /* program version, process, connection */
+    put_login_flags(writer, login);
+    tds_put_u64(writer, 0); /* zone, LCID */
+    offset += extension;
+    for (size_t i = 0; i < PAIR_COUNT; i++) {
+        bool is_extension = i == PAIR_EXTENSION && extension > 0;
+        tds_put_u16(writer, (uint16_t)(is_extension ? fixed : offset));
+        tds_put_u16(writer, (uint16_t)(is_extension ? 4 : tds_text_units(cut[i])));
+        offset += 2 * tds_text_units(cut[i]);
+    }
+    for (int i = 0; i < 11; i++)
+        tds_put_u16(writer, 0); /* client id; SSPI, file, new password: empty */
+    if (extension) {
+        tds_put_u32(writer, (uint32_t)fixed + 4);
+        tds_put_u8(writer, TDS_FEATURE_UTF8);
+        tds_put_u32(writer, 1);
+        tds_put_u8(writer, 1);
+        tds_put_u8(writer, TDS_FEATURE_END);
+    }
+    for (size_t i = 0; i < PAIR_COUNT; i++) {
+        if (i == PAIR_PASSWORD)
+            put_hidden_text(writer, cut[i]);
+        else
+            tds_put_text(writer, cut[i]);
+    }
 }
 
 void tds_put_feature_ack(TdsWriter *writer, const TdsLogin *login)
 {
-    tds_put_u8(writer, 0xAE);
+    tds_put_u8(writer, TDS_TOKEN_FEATUREEXTACK);
     if (login->asks_utf8) {
         tds_put_u8(writer, TDS_FEATURE_UTF8);
         tds_put_u32(writer, 1);

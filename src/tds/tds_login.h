@@ -16,8 +16,9 @@ typedef struct TdsPrelogin {
     bool    asked_fed_auth;
 } TdsPrelogin;
 
+/* Either side's message. */
 bool tds_parse_prelogin(Bytes body, TdsPrelogin *out) MUST_CHECK;
-/* The server's answer: version, encryption, no instance check, no MARS. */
+/* The server's answer, or a client's question: version, encryption, no instance check, no MARS. */
 void tds_put_prelogin(TdsWriter *writer, uint8_t major, uint8_t minor, uint16_t build,
                       TdsEncryption encryption, bool answer_fed_auth);
 
@@ -37,6 +38,8 @@ typedef struct TdsLogin {
 } TdsLogin;
 
 bool tds_parse_login(Bytes body, Arena *arena, TdsLogin *out) MUST_CHECK;
+/* A client's LOGIN7; texts are cut to what it can hold (128 units). */
+void tds_put_login(TdsWriter *writer, const TdsLogin *login);
 /* FEATUREEXTACK: what we honour of what was asked. */
 void tds_put_feature_ack(TdsWriter *writer, const TdsLogin *login);
 

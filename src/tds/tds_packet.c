@@ -1,10 +1,16 @@
 /* tds_packet.c - framing. */
 #include "tds/tds_packet.h"
 
+#include "tds/tds_internal.h"
+
 #include <assert.h>
 #include <string.h>
 
-#define OUT_BYTES ((size_t)64 << 10)
+#define SEND_BYTES    ((size_t)64 << 10)
+#define PAYLOAD_BYTES (SEND_BYTES + TDS_ROOM_BYTES)
+#define PACKETS_BYTES \
+    (PAYLOAD_BYTES +  \
+     (PAYLOAD_BYTES / (TDS_MIN_PACKET_BYTES - TDS_HEADER_BYTES) + 1) * TDS_HEADER_BYTES)
 
 /* --- in --- */
 
@@ -20,8 +26,25 @@ static bool read_full(TdsTransport *transport, uint8_t *buf, size_t size, size_t
     return true;
 }
 
+static bool is_packet_type(uint8_t type)
+{
+    switch ((TdsPacketType)type) {
+    case TDS_PACKET_BATCH:
+    case TDS_PACKET_RPC:
+    case TDS_PACKET_RESPONSE:
+    case TDS_PACKET_ATTENTION:
+    case TDS_PACKET_BULK:
+    case TDS_PACKET_TRANSACTION:
+    case TDS_PACKET_LOGIN7:
+    case TDS_PACKET_SSPI:
+    case TDS_PACKET_PRELOGIN: return true;
+    }
+    return false;
+}
+
+/* One packet behind those that `body` holds. `*is_end`: nothing came, and nothing had to. */
 static bool read_packet(TdsTransport *transport, Buf *body, TdsMessage *message, bool is_first,
-                        bool *is_last, bool *is_end, Err *err)
+                        bool *is_end, Err *err)
 {
     uint8_t header[TDS_HEADER_BYTES];
     size_t  got, len;
@@ -33,32 +56,30 @@ static bool read_packet(TdsTransport *transport, Buf *body, TdsMessage *message,
     if (got < sizeof header)
         return err_set(err, ERR_DAMAGED, "the connection ended inside a packet header");
     len = (size_t)header[2] << 8 | header[3];
-    if (len < TDS_HEADER_BYTES || (!is_first && header[0] != (uint8_t)message->type))
+    if (len < TDS_HEADER_BYTES || !is_packet_type(header[0]) ||
+        (!is_first && header[0] != (uint8_t)message->type))
         return err_set(err, ERR_DAMAGED, "malformed packet header: type 0x%02x, length %zu",
                        header[0], len);
     message->type = (TdsPacketType)header[0];
     message->status |= header[1];
-    *is_last = (header[1] & TDS_STATUS_END) != 0;
     len -= TDS_HEADER_BYTES;
+    if (len == 0) return true;
     room = buf_reserve(body, len);
-    if (!room)
-        return err_set(err, ERR_DAMAGED, "a message is larger than %zu bytes",
-                       TDS_MAX_MESSAGE_BYTES);
+    if (!room) return err_set(err, ERR_DAMAGED, "a message is larger than %zu bytes", body->limit);
     if (!read_full(transport, (uint8_t *)room, len, &got, err)) return false;
     if (got < len) return err_set(err, ERR_DAMAGED, "the connection ended inside a packet");
     buf_advance(body, len);
     return true;
 }
 
-bool tds_read_message(TdsTransport *transport, Arena *arena, TdsMessage *out, bool *is_end_out,
-                      Err *err)
+bool tds_read_message(TdsTransport *transport, Arena *arena, size_t limit_bytes, TdsMessage *out,
+                      bool *is_end_out, Err *err)
 {
-    Buf  body    = buf_new(arena, TDS_MAX_MESSAGE_BYTES);
-    bool is_last = false;
+    Buf body = buf_new(arena, limit_bytes);
 
     *out = (TdsMessage){.status = 0};
-    for (bool is_first = true; !is_last; is_first = false) {
-        if (!read_packet(transport, &body, out, is_first, &is_last, is_end_out, err)) return false;
+    for (bool is_first = true; !(out->status & TDS_STATUS_END); is_first = false) {
+        if (!read_packet(transport, &body, out, is_first, is_end_out, err)) return false;
         if (*is_end_out) return true;
     }
     out->body = str_bytes(buf_str(&body));
@@ -67,34 +88,24 @@ bool tds_read_message(TdsTransport *transport, Arena *arena, TdsMessage *out, bo
 
 /* --- out --- */
 
-struct TdsWriter {
-    TdsTransport *transport;
-    size_t        packet_bytes;
-    uint8_t      *buf;    /* finished packets, then the one being filled */
-    size_t        packet; /* where the current packet begins */
-    size_t        at;     /* next byte */
-    size_t        end;    /* end of the current packet */
-    uint8_t       type;
-    uint16_t      spid;
-    uint8_t       packet_id;
-    bool          failed;
-    Err           err;
-};
-
 TdsWriter *tds_writer_new(TdsTransport *transport)
 {
     TdsWriter *writer = mem_alloc(sizeof *writer);
 
     writer->transport    = transport;
     writer->packet_bytes = TDS_DEFAULT_PACKET_BYTES;
-    writer->buf          = mem_alloc(OUT_BYTES + TDS_MAX_PACKET_BYTES);
+    writer->payload      = mem_alloc(PAYLOAD_BYTES);
+    writer->packets      = mem_alloc(PACKETS_BYTES);
+    writer->at           = writer->payload;
+    writer->end          = writer->payload + PAYLOAD_BYTES;
     return writer;
 }
 
 void tds_writer_close(TdsWriter *writer)
 {
     if (!writer) return;
-    mem_free(writer->buf);
+    mem_free(writer->payload);
+    mem_free(writer->packets);
     mem_free(writer);
 }
 
@@ -104,52 +115,55 @@ void tds_writer_set_packet_bytes(TdsWriter *writer, size_t packet_bytes)
     writer->packet_bytes = packet_bytes;
 }
 
-size_t tds_writer_get_packet_bytes(const TdsWriter *writer)
-{
-    return writer->packet_bytes;
-}
 bool tds_writer_has_failed(const TdsWriter *writer)
 {
     return writer->failed;
 }
 
-static void begin_packet(TdsWriter *writer)
+static uint8_t *frame_packet(TdsWriter *writer, uint8_t *to, const uint8_t *body, size_t body_len,
+                             uint8_t status)
 {
-    writer->packet = writer->at;
-    writer->at += TDS_HEADER_BYTES;
-    writer->end = writer->packet + writer->packet_bytes;
+    size_t len = body_len + TDS_HEADER_BYTES;
+
+    to[0] = writer->type;
+    to[1] = status;
+    to[2] = (uint8_t)(len >> 8);
+    to[3] = (uint8_t)len;
+    to[4] = (uint8_t)(writer->spid >> 8);
+    to[5] = (uint8_t)writer->spid;
+    to[6] = ++writer->packet_id;
+    to[7] = 0;
+    memcpy(to + TDS_HEADER_BYTES, body, body_len);
+    return to + len;
 }
 
-static void finish_packet(TdsWriter *writer, uint8_t status)
+/* Frames and sends what is there: all of it with `is_last`, else all but the last packet, which
+ * must not be empty when its turn comes. */
+static void send_payload(TdsWriter *writer, bool is_last, uint8_t status)
 {
-    uint8_t *header = writer->buf + writer->packet;
-    size_t   len    = writer->at - writer->packet;
+    size_t         body_most = writer->packet_bytes - TDS_HEADER_BYTES;
+    const uint8_t *from      = writer->payload;
+    uint8_t       *to        = writer->packets;
+    size_t         left      = (size_t)(writer->at - from);
 
-    header[0] = writer->type;
-    header[1] = status;
-    header[2] = (uint8_t)(len >> 8);
-    header[3] = (uint8_t)len;
-    header[4] = (uint8_t)(writer->spid >> 8);
-    header[5] = (uint8_t)writer->spid;
-    header[6] = ++writer->packet_id;
-    header[7] = 0;
-}
-
-static void send(TdsWriter *writer, size_t len)
-{
-    if (!writer->failed &&
-        !writer->transport->write(writer->transport, writer->buf, len, &writer->err))
-        writer->failed = true;
-}
-
-static void next_packet(TdsWriter *writer)
-{
-    finish_packet(writer, 0);
-    if (writer->at >= OUT_BYTES) {
-        send(writer, writer->at);
-        writer->at = 0;
+    while (left > body_most) {
+        to = frame_packet(writer, to, from, body_most, status);
+        from += body_most;
+        left -= body_most;
     }
-    begin_packet(writer);
+    if (is_last) to = frame_packet(writer, to, from, left, status | TDS_STATUS_END);
+    if (!writer->failed && to > writer->packets &&
+        !writer->transport->write(writer->transport, writer->packets,
+                                  (size_t)(to - writer->packets), &writer->err))
+        writer->failed = true;
+    if (is_last) left = 0;
+    memmove(writer->payload, from, left);
+    writer->at = writer->payload + left;
+}
+
+void tds_writer_spill(TdsWriter *writer)
+{
+    send_payload(writer, false, 0);
 }
 
 void tds_writer_begin(TdsWriter *writer, TdsPacketType type, uint16_t spid)
@@ -157,92 +171,116 @@ void tds_writer_begin(TdsWriter *writer, TdsPacketType type, uint16_t spid)
     writer->type      = (uint8_t)type;
     writer->spid      = spid;
     writer->packet_id = 0;
-    writer->at        = 0;
-    begin_packet(writer);
+    writer->at        = writer->payload;
 }
 
-void tds_writer_flush(TdsWriter *writer)
+bool tds_writer_end_with(TdsWriter *writer, uint8_t status, Err *err)
 {
-    size_t done = writer->packet, open = writer->at - writer->packet;
-
-    if (done == 0) return;
-    send(writer, done);
-    memmove(writer->buf, writer->buf + done, open);
-    writer->packet = 0;
-    writer->at     = open;
-    writer->end    = writer->packet_bytes;
+    send_payload(writer, true, status);
+    return !writer->failed || err_copy(err, &writer->err);
 }
 
 bool tds_writer_end(TdsWriter *writer, Err *err)
 {
-    finish_packet(writer, TDS_STATUS_END);
-    send(writer, writer->at);
-    writer->at = 0;
-    return !writer->failed || err_copy(err, &writer->err);
+    return tds_writer_end_with(writer, 0, err);
 }
 
 void tds_put_bytes(TdsWriter *writer, const void *bytes, size_t len)
 {
     const uint8_t *from = bytes;
 
-    while (len > writer->end - writer->at) {
-        size_t room = writer->end - writer->at;
-        memcpy(writer->buf + writer->at, from, room);
-        writer->at += room;
-        from += room;
-        len -= room;
-        next_packet(writer);
+    while (len > 0) {
+        size_t part = MIN(len, TDS_ROOM_BYTES);
+        memcpy(tds_room(writer, part), from, part);
+        writer->at += part;
+        from += part;
+        len -= part;
     }
-    if (len) memcpy(writer->buf + writer->at, from, len);
-    writer->at += len;
-}
-
-static void put_little(TdsWriter *writer, uint64_t value, size_t len)
-{
-    uint8_t bytes[8];
-
-    for (size_t i = 0; i < len; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    tds_put_bytes(writer, bytes, len);
 }
 
 void tds_put_u8(TdsWriter *writer, uint8_t value)
 {
-    tds_put_bytes(writer, &value, 1);
+    *tds_room(writer, 1) = value;
+    writer->at++;
 }
+
 void tds_put_u16(TdsWriter *writer, uint16_t value)
 {
-    put_little(writer, value, 2);
+    writer->at = tds_store_u16(tds_room(writer, 2), value);
 }
+
 void tds_put_u32(TdsWriter *writer, uint32_t value)
 {
-    put_little(writer, value, 4);
+    writer->at = tds_store_u32(tds_room(writer, 4), value);
 }
+
 void tds_put_u64(TdsWriter *writer, uint64_t value)
 {
-    put_little(writer, value, 8);
+    writer->at = tds_store_u64(tds_room(writer, 8), value);
 }
+
 void tds_put_u32_be(TdsWriter *writer, uint32_t value)
 {
-    put_little(writer, __builtin_bswap32(value), 4);
+    tds_put_u32(writer, __builtin_bswap32(value));
 }
 
-static void put_varchar(TdsWriter *writer, Str text, size_t length_bytes, size_t most)
-{
-    Arena   *scratch = arena_new();
-    uint8_t *utf16   = arena_alloc_uninit(scratch, text.len * 2 + 2);
-    size_t   units   = MIN(utf8_to_utf16le(text, utf16), most);
+/* --- text --- */
 
-    put_little(writer, units, length_bytes);
-    tds_put_bytes(writer, utf16, units * 2);
-    arena_close(scratch);
+/* Units of the beginning that fits `most`, whose end goes to `*end_out`. */
+static size_t units_within(Str text, size_t most, size_t *end_out)
+{
+    size_t units = 0, at = 0;
+
+    *end_out = 0;
+    while (at < text.len) {
+        units += utf8_next(text, &at) > 0xFFFF ? 2 : 1;
+        if (units > most) return units;
+        *end_out = at;
+    }
+    return units;
+}
+
+size_t tds_text_units(Str text)
+{
+    size_t end;
+
+    return units_within(text, SIZE_MAX, &end);
+}
+
+Str tds_text_cut(Str text, size_t units_most)
+{
+    size_t end;
+
+    (void)units_within(text, units_most, &end);
+    return str_slice(text, 0, end);
+}
+
+void tds_put_text(TdsWriter *writer, Str text)
+{
+    while (text.len > 0) {
+        size_t part = text.len;
+        if (part > TDS_ROOM_BYTES / 2) { /* not through the middle of a character */
+            part = TDS_ROOM_BYTES / 2;
+            for (int back = 0; back < 3 && ((uint8_t)text.ptr[part] & 0xC0) == 0x80; back++)
+                part--;
+        }
+        writer->at += 2 * utf8_to_utf16le(str_slice(text, 0, part), tds_room(writer, 2 * part));
+        text = str_slice(text, part, text.len);
+    }
 }
 
 void tds_put_b_varchar(TdsWriter *writer, Str text)
 {
-    put_varchar(writer, text, 1, 255);
+    Str cut = tds_text_cut(text, UINT8_MAX);
+
+    tds_put_u8(writer, (uint8_t)tds_text_units(cut));
+    tds_put_text(writer, cut);
 }
+
 void tds_put_us_varchar(TdsWriter *writer, Str text)
 {
-    put_varchar(writer, text, 2, 65535);
+    Str cut = tds_text_cut(text, UINT16_MAX);
+
+    tds_put_u16(writer, (uint16_t)tds_text_units(cut));
+    tds_put_text(writer, cut);
 }

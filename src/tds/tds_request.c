@@ -3,6 +3,9 @@
 
 #define HEADER_TRANSACTION 2
 #define PARAMETERS_MOST    2100 /* SQL Server's own limit */
+#define NAME_IS_ID         0xFFFF
+#define STATUS_OUTPUT      1
+#define STATUS_DEFAULT     2
 
 bool tds_get_headers(TdsCursor *cursor, uint32_t tds_version, uint64_t *transaction_out)
 {
@@ -27,9 +30,20 @@ bool tds_get_headers(TdsCursor *cursor, uint32_t tds_version, uint64_t *transact
     return !cursor->failed;
 }
 
-static bool is_separator(uint8_t byte, uint32_t tds_version)
+void tds_put_headers(TdsWriter *writer, uint32_t tds_version, uint64_t transaction)
 {
-    return byte == (tds_version >= TDS_VERSION_72 ? 0xFF : 0x80);
+    if (tds_version < TDS_VERSION_72) return;
+    tds_put_u32(writer, 22); /* all of it */
+    tds_put_u32(writer, 18); /* the one header */
+    tds_put_u16(writer, HEADER_TRANSACTION);
+    tds_put_u64(writer, transaction);
+    tds_put_u32(writer, 1); /* outstanding requests */
+}
+
+/* Between two calls of a message. */
+static uint8_t separator(uint32_t tds_version)
+{
+    return tds_version >= TDS_VERSION_72 ? 0xFF : 0x80;
 }
 
 static bool get_parameter(TdsCursor *cursor, Arena *arena, TdsParameter *out)
@@ -38,8 +52,8 @@ static bool get_parameter(TdsCursor *cursor, Arena *arena, TdsParameter *out)
 
     out->name       = tds_get_text(cursor, tds_get_u8(cursor), arena);
     status          = tds_get_u8(cursor);
-    out->is_output  = (status & 1) != 0;
-    out->is_default = (status & 2) != 0;
+    out->is_output  = (status & STATUS_OUTPUT) != 0;
+    out->is_default = (status & STATUS_DEFAULT) != 0;
     return !cursor->failed && tds_get_type(cursor, &out->type) &&
            tds_get_value(cursor, &out->type, arena, &out->value);
 }
@@ -52,13 +66,13 @@ bool tds_get_rpc(TdsCursor *cursor, uint32_t tds_version, Arena *arena, bool *ha
     *has_out = tds_left(cursor) > 0;
     if (!*has_out) return true;
     name_units = tds_get_u16(cursor);
-    if (name_units == 0xFFFF)
+    if (name_units == NAME_IS_ID)
         out->proc_id = tds_get_u16(cursor);
     else
         out->name = tds_get_text(cursor, name_units, arena);
     out->flags = tds_get_u16(cursor);
     while (!cursor->failed && tds_left(cursor) > 0) {
-        if (is_separator(cursor->ptr[cursor->at], tds_version)) {
+        if (cursor->ptr[cursor->at] == separator(tds_version)) {
             cursor->at++;
             break;
         }
@@ -66,6 +80,31 @@ bool tds_get_rpc(TdsCursor *cursor, uint32_t tds_version, Arena *arena, bool *ha
         if (!get_parameter(cursor, arena, LIST_PUSH(arena, &out->parameters))) return false;
     }
     return !cursor->failed;
+}
+
+void tds_put_rpc(TdsWriter *writer, uint16_t proc_id, Str name, uint16_t flags)
+{
+    if (proc_id) {
+        tds_put_u16(writer, NAME_IS_ID);
+        tds_put_u16(writer, proc_id);
+    } else {
+        tds_put_us_varchar(writer, name);
+    }
+    tds_put_u16(writer, flags);
+}
+
+void tds_put_parameter(TdsWriter *writer, const TdsParameter *parameter)
+{
+    tds_put_b_varchar(writer, parameter->name);
+    tds_put_u8(writer, (uint8_t)((parameter->is_output ? STATUS_OUTPUT : 0) |
+                                 (parameter->is_default ? STATUS_DEFAULT : 0)));
+    tds_put_type(writer, &parameter->type);
+    tds_put_parameter_value(writer, &parameter->type, &parameter->value);
+}
+
+void tds_put_rpc_separator(TdsWriter *writer, uint32_t tds_version)
+{
+    tds_put_u8(writer, separator(tds_version));
 }
 
 bool tds_get_transaction_request(TdsCursor *cursor, Arena *arena, TdsTransactionRequest *out)

@@ -7,6 +7,8 @@
 
 /* ALL_HEADERS in front of a request of TDS 7.2 or later; leaves the cursor behind them. */
 bool tds_get_headers(TdsCursor *cursor, uint32_t tds_version, uint64_t *transaction_out) MUST_CHECK;
+/* What a client writes: the transaction's descriptor, as ENVCHANGE 8 gave it, or 0. */
+void tds_put_headers(TdsWriter *writer, uint32_t tds_version, uint64_t transaction);
 
 typedef struct TdsParameter {
     Str      name;
@@ -25,6 +27,12 @@ typedef struct TdsRpc {
 /* The next call of an RPC message; `*has_out` false at the end. */
 bool tds_get_rpc(TdsCursor *cursor, uint32_t tds_version, Arena *arena, bool *has_out,
                  TdsRpc *out) MUST_CHECK;
+
+/* A call, by id or, where that is 0, by name; its parameters follow. Between two calls of a message
+ * stands the separator. */
+void tds_put_rpc(TdsWriter *writer, uint16_t proc_id, Str name, uint16_t flags);
+void tds_put_parameter(TdsWriter *writer, const TdsParameter *parameter);
+void tds_put_rpc_separator(TdsWriter *writer, uint32_t tds_version);
 
 typedef struct TdsTransactionRequest {
     uint16_t kind; /* 5 begin, 7 commit, 8 rollback, 9 save; others are refused */

@@ -1,19 +1,11 @@
 /* tds_token.c - response tokens. */
 #include "tds/tds_token.h"
 
+#include "tds/tds_internal.h"
+
 #include <string.h>
 
-#define MOST_COLUMNS 4096
-
-/* A token whose length stands in front of its content is built aside first. Units of UTF-16. */
-static size_t units_of(Str text)
-{
-    size_t units = 0;
-
-    for (size_t at = 0; at < text.len;)
-        units += utf8_next(text, &at) > 0xFFFF ? 2 : 1;
-    return units;
-}
+#define MESSAGE_UNITS 4000 /* of a message's text, so that the token's length can say it */
 
 static bool is_lob(uint8_t token)
 {
@@ -52,20 +44,30 @@ static bool has_null(const TdsValue *values, size_t count)
     return false;
 }
 
+static void put_null_bits(TdsWriter *writer, const TdsValue *values, size_t count)
+{
+    size_t   len = (count + 7) / 8;
+    uint8_t *at  = tds_room(writer, len);
+
+    memset(at, 0, len);
+    for (size_t i = 0; i < count; i++)
+        if (values[i].is_null) at[i / 8] |= (uint8_t)(1u << (i % 8));
+    writer->at = at + len;
+}
+
 void tds_put_row(TdsWriter *writer, uint32_t tds_version, const TdsColumn *columns,
                  const TdsValue *values, size_t count)
 {
-    bool nbc = tds_version >= TDS_VERSION_73B && has_null(values, count);
-
-    tds_put_u8(writer, nbc ? TDS_TOKEN_NBCROW : TDS_TOKEN_ROW);
-    if (nbc) {
-        uint8_t bits[MOST_COLUMNS / 8] = {0};
+    if (tds_version < TDS_VERSION_73B || !has_null(values, count)) {
+        tds_put_u8(writer, TDS_TOKEN_ROW);
         for (size_t i = 0; i < count; i++)
-            if (values[i].is_null) bits[i / 8] |= (uint8_t)(1u << (i % 8));
-        tds_put_bytes(writer, bits, (count + 7) / 8);
+            tds_put_value(writer, &columns[i].type, &values[i]);
+        return;
     }
+    tds_put_u8(writer, TDS_TOKEN_NBCROW);
+    put_null_bits(writer, values, count);
     for (size_t i = 0; i < count; i++)
-        if (!nbc || !values[i].is_null) tds_put_value(writer, &columns[i].type, &values[i]);
+        if (!values[i].is_null) tds_put_value(writer, &columns[i].type, &values[i]);
 }
 
 void tds_put_done(TdsWriter *writer, uint32_t tds_version, uint8_t token, uint16_t status,
@@ -83,19 +85,20 @@ void tds_put_done(TdsWriter *writer, uint32_t tds_version, uint8_t token, uint16
 void tds_put_message(TdsWriter *writer, uint32_t tds_version, bool is_error,
                      const TdsServerMessage *message)
 {
-    Str    text       = message->text;
+    Str    text       = tds_text_cut(message->text, MESSAGE_UNITS);
+    Str    server     = tds_text_cut(message->server, UINT8_MAX);
+    Str    procedure  = tds_text_cut(message->procedure, UINT8_MAX);
     size_t line_bytes = tds_version >= TDS_VERSION_72 ? 4 : 2;
-    size_t length     = 4 + 1 + 1 + 2 + 2 * units_of(text) + 1 + 2 * units_of(message->server) + 1 +
-                    2 * units_of(message->procedure) + line_bytes;
+    size_t units      = tds_text_units(text) + tds_text_units(server) + tds_text_units(procedure);
 
     tds_put_u8(writer, is_error ? TDS_TOKEN_ERROR : TDS_TOKEN_INFO);
-    tds_put_u16(writer, (uint16_t)length);
+    tds_put_u16(writer, (uint16_t)(4 + 1 + 1 + 2 + 1 + 1 + 2 * units + line_bytes));
     tds_put_u32(writer, (uint32_t)message->number);
     tds_put_u8(writer, message->state);
     tds_put_u8(writer, message->severity);
     tds_put_us_varchar(writer, text);
-    tds_put_b_varchar(writer, message->server);
-    tds_put_b_varchar(writer, message->procedure);
+    tds_put_b_varchar(writer, server);
+    tds_put_b_varchar(writer, procedure);
     if (line_bytes == 4)
         tds_put_u32(writer, (uint32_t)message->line);
     else
@@ -123,11 +126,14 @@ void tds_put_return_value(TdsWriter *writer, uint32_t tds_version, uint16_t ordi
 
 void tds_put_env_text(TdsWriter *writer, uint8_t kind, Str new_value, Str old_value)
 {
+    Str    after = tds_text_cut(new_value, UINT8_MAX), before = tds_text_cut(old_value, UINT8_MAX);
+    size_t units = tds_text_units(after) + tds_text_units(before);
+
     tds_put_u8(writer, TDS_TOKEN_ENVCHANGE);
-    tds_put_u16(writer, (uint16_t)(3 + 2 * (units_of(new_value) + units_of(old_value))));
+    tds_put_u16(writer, (uint16_t)(3 + 2 * units));
     tds_put_u8(writer, kind);
-    tds_put_b_varchar(writer, new_value);
-    tds_put_b_varchar(writer, old_value);
+    tds_put_b_varchar(writer, after);
+    tds_put_b_varchar(writer, before);
 }
 
 void tds_put_env_bytes(TdsWriter *writer, uint8_t kind, Bytes new_value, Bytes old_value)
@@ -145,7 +151,7 @@ void tds_put_login_ack(TdsWriter *writer, uint32_t tds_version, Str program, uin
                        uint8_t minor, uint16_t build)
 {
     tds_put_u8(writer, TDS_TOKEN_LOGINACK);
-    tds_put_u16(writer, (uint16_t)(1 + 4 + 1 + 2 * units_of(program) + 4));
+    tds_put_u16(writer, (uint16_t)(1 + 4 + 1 + 2 * tds_text_units(program) + 4));
     tds_put_u8(writer, 1); /* interface: T-SQL */
     tds_put_u32_be(writer, tds_version);
     tds_put_b_varchar(writer, program);

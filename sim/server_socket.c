@@ -1,0 +1,108 @@
+/* server_socket.c - a socket as a TdsTransport that acts like a slow link when told to. */
+#include "sim/server_internal.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#define SLICE_MS    20 /* a shaped link carries pieces of so long */
+#define SLICE_BYTES 1460
+
+static bool socket_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *got_out, Err *err)
+{
+    SocketTransport *transport = (SocketTransport *)base;
+
+    for (;;) {
+        ssize_t got = recv(transport->socket, buf, size, 0);
+        if (got >= 0) {
+            *got_out = (size_t)got;
+            return true;
+        }
+        if (errno != EINTR)
+            return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
+    }
+}
+
+/* Waits until the link has carried everything before, and takes it for `len` bytes more. */
+static void take_link(SocketTransport *transport, size_t len)
+{
+    int64_t now_ns   = clock_monotonic_ns(transport->clock);
+    int64_t carry_ns = (int64_t)((double)len * 1e9 / (double)transport->bandwidth);
+
+    transport->link_free_ns = MAX(transport->link_free_ns, now_ns) + carry_ns;
+    transport->clock->sleep_until(transport->clock, transport->link_free_ns, transport->stop);
+}
+
+/* Sends at least a byte. What the kernel takes at once costs no time of waiting. */
+static bool send_some(SocketTransport *transport, const uint8_t *bytes, size_t len,
+                      size_t *sent_out, Err *err)
+{
+    ssize_t sent = send(transport->socket, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        int64_t began_ns = clock_monotonic_ns(transport->clock);
+        do
+            sent = send(transport->socket, bytes, len, MSG_NOSIGNAL);
+        while (sent < 0 && errno == EINTR);
+        transport->blocked_ns += clock_monotonic_ns(transport->clock) - began_ns;
+    }
+    if (sent < 0 && errno != EINTR)
+        return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
+    *sent_out = sent < 0 ? 0 : (size_t)sent;
+    return true;
+}
+
+static bool send_all(SocketTransport *transport, const uint8_t *bytes, size_t len, Err *err)
+{
+    while (len > 0) {
+        size_t sent = 0;
+        if (!send_some(transport, bytes, len, &sent, err)) return false;
+        bytes += sent;
+        len -= sent;
+        transport->bytes_sent += (int64_t)sent;
+    }
+    return true;
+}
+
+static bool send_shaped(SocketTransport *transport, const uint8_t *bytes, size_t len, Err *err)
+{
+    size_t slice = (size_t)MAX(transport->bandwidth * SLICE_MS / 1000, (int64_t)SLICE_BYTES);
+
+    while (len > 0) {
+        size_t part = MIN(slice, len);
+        take_link(transport, part);
+        if (!send_all(transport, bytes, part, err)) return false;
+        bytes += part;
+        len -= part;
+    }
+    return true;
+}
+
+static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err *err)
+{
+    SocketTransport *transport = (SocketTransport *)base;
+    bool             is_shaped = transport->latency_ms > 0 || transport->bandwidth > 0;
+    int64_t          began_ns, blocked_ns;
+    bool             ok;
+
+    if (!is_shaped) return send_all(transport, bytes, len, err);
+    began_ns   = clock_monotonic_ns(transport->clock);
+    blocked_ns = transport->blocked_ns;
+    if (transport->begins && transport->latency_ms > 0)
+        clock_sleep_ms(transport->clock, transport->latency_ms, transport->stop);
+    transport->begins     = false;
+    ok                    = transport->bandwidth > 0 ? send_shaped(transport, bytes, len, err)
+                                                     : send_all(transport, bytes, len, err);
+    transport->blocked_ns = blocked_ns + clock_monotonic_ns(transport->clock) - began_ns;
+    return ok;
+}
+
+void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, Cancel *stop,
+                           const SimListenOptions *options)
+{
+    *transport = (SocketTransport){.transport  = {.read = socket_read, .write = socket_write},
+                                   .socket     = socket,
+                                   .clock      = clock,
+                                   .stop       = stop,
+                                   .latency_ms = options->latency_ms,
+                                   .bandwidth  = options->bandwidth};
+}
