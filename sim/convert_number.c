@@ -122,21 +122,29 @@ static bool from_exact(const Conversion *conversion, SimValue *out)
 }
 
 /* --- from float --- */
+/* The exact value of the double, rounded half away from zero: printf would round a half to even, so it is asked for more digits. */
 static bool float_to_decimal(const Conversion *conversion, double number, const char *from,
                              SimValue *out)
 {
-    char   text[128];
-    bool   money     = is_money(conversion->to->kind);
-    int    scale     = money ? 4 : conversion->to->scale;
-    Int128 dec       = {0, 0};
-    int    precision = money ? DECIMAL_DIGITS_MAX : conversion->to->precision;
+    enum { MORE_DIGITS = 20 };
+    char text[160];
+    bool money = is_money(conversion->to->kind);
+    int  scale = money ? 4 : conversion->to->scale;
+    Wide value = 0;
 
     if (!(fabs(number) < 1e38)) return overflow_error(conversion, from);
-    int len = snprintf(text, sizeof text, "%.*f", scale, number);
-    if (len < 0 || (size_t)len >= sizeof text) return overflow_error(conversion, from);
-    if (!decimal_parse((Str){text, (size_t)len}, (uint8_t)precision, (uint8_t)scale, &dec))
-        return overflow_error(conversion, from);
-    return set_scaled(conversion, wide_from(dec), scale, from, out);
+    int len = snprintf(text, sizeof text, "%.*f", scale + MORE_DIGITS, fabs(number));
+    if (len <= MORE_DIGITS || (size_t)len >= sizeof text) return overflow_error(conversion, from);
+    int kept   = len - MORE_DIGITS;
+    int digits = 0;
+    for (int i = 0; i < kept; i++) {
+        if (text[i] == '.') continue;
+        if (value != 0 || text[i] != '0') digits++;
+        if (digits > DECIMAL_DIGITS_MAX) return overflow_error(conversion, from);
+        value = value * 10 + (text[i] - '0');
+    }
+    if (text[kept] >= '5') value++;
+    return set_scaled(conversion, number < 0 ? -value : value, scale, from, out);
 }
 
 static bool from_float(const Conversion *conversion, double number, SimValue *out)
