@@ -618,10 +618,11 @@ void row_release(SimRow *row)
 
 static size_t ordinal_of(const SimTableInfo *info, int32_t column_id)
 {
-    for (size_t i = 0; i < info->column_count; i++)
-        if (info->columns[i].column_id == column_id) return i;
-    assert(!"an index has no column of this id");
-    return 0;
+    size_t ordinal = 0;
+
+    while (ordinal < info->column_count && info->columns[ordinal].column_id != column_id) ordinal++;
+    assert(ordinal < info->column_count);
+    return ordinal;
 }
 
 void row_index_key(const SimTableInfo *info, const SimIndex *index, const SimRow *row, Buf *out)

@@ -1,0 +1,113 @@
+/* The tree against a sorted array: random inserts, removals, seeks in both directions. */
+#include "support/test_support.h"
+
+#include "sim/model_tree.h"
+
+#define ITEMS_MAX 3000
+
+typedef struct Oracle {
+    Item  *items[ITEMS_MAX];
+    size_t count;
+} Oracle;
+
+static int compare(const Item *left, const Item *right)
+{
+    return key_compare(left->key, left->key_len, right->key, right->key_len);
+}
+
+/* Index of the first item at or above the key. */
+static size_t oracle_at(const Oracle *oracle, const Item *key)
+{
+    size_t at = 0;
+    while (at < oracle->count && compare(oracle->items[at], key) < 0)
+        at++;
+    return at;
+}
+
+static bool oracle_has(const Oracle *oracle, size_t at, const Item *key)
+{
+    return at < oracle->count && compare(oracle->items[at], key) == 0;
+}
+
+/* Short keys of few letters, so that many share a prefix and some are prefixes of others. */
+static Item *random_item(Arena *arena, Rng *rng, uint64_t letters, size_t len_max)
+{
+    size_t len    = (size_t)rng_below(rng, len_max) + 1;
+    Item  *item   = arena_alloc(arena, sizeof *item + len);
+    item->key_len = (uint32_t)len;
+    for (size_t i = 0; i < len; i++)
+        item->key[i] = (uint8_t)rng_below(rng, letters);
+    return item;
+}
+
+static void check_walks(const Tree *tree, const Oracle *oracle, const Item *key)
+{
+    size_t at    = oracle_at(oracle, key);
+    bool   has   = oracle_has(oracle, at, key);
+    TreeAt above = tree_seek(tree, item_key(key), false);
+    TreeAt after = tree_seek(tree, item_key(key), true);
+    TreeAt below = tree_seek_before(tree, item_key(key));
+
+    assert_ptr_equal(tree_find(tree, item_key(key)), has ? oracle->items[at] : NULL);
+    assert_ptr_equal(tree_item(above), at < oracle->count ? oracle->items[at] : NULL);
+    assert_ptr_equal(tree_item(after), at + has < oracle->count ? oracle->items[at + has] : NULL);
+    assert_ptr_equal(tree_item(below), at > 0 ? oracle->items[at - 1] : NULL);
+    for (size_t i = at; i < at + 70 && i < oracle->count; i++, above = tree_next(above))
+        assert_ptr_equal(tree_item(above), oracle->items[i]);
+    for (size_t i = at; i-- > 0 && i + 70 > at; below = tree_previous(below))
+        assert_ptr_equal(tree_item(below), oracle->items[i]);
+}
+
+static void step(Tree *tree, Oracle *oracle, Arena *arena, Rng *rng, uint64_t insert_share)
+{
+    Item  *item = random_item(arena, rng, 6, 12);
+    size_t at   = oracle_at(oracle, item);
+
+    if (rng_below(rng, 100) < insert_share && oracle->count < ITEMS_MAX) {
+        bool is_new = !oracle_has(oracle, at, item);
+        assert_int_equal(tree_insert(tree, item), is_new);
+        if (!is_new) return;
+        memmove(&oracle->items[at + 1], &oracle->items[at], (oracle->count - at) * sizeof(Item *));
+        oracle->items[at] = item;
+        oracle->count++;
+    } else if (oracle->count > 0) {
+        at = MIN(at, oracle->count - 1);
+        assert_true(tree_remove(tree, oracle->items[at]));
+        memmove(&oracle->items[at], &oracle->items[at + 1],
+                (oracle->count - at - 1) * sizeof(Item *));
+        oracle->count--;
+    }
+}
+
+static void tree_agrees_with_a_sorted_array(void **state)
+{
+    (void)state;
+    FOR_EACH_SEED (seed, 30) {
+        Rng    *rng    = rng_new(seed);
+        Arena  *arena  = arena_new();
+        Oracle *oracle = arena_alloc(arena, sizeof *oracle);
+        Tree    tree;
+
+        tree_init(&tree);
+        for (int round = 0; round < 6; round++) {
+            uint64_t share = round % 2 == 0 ? 80 : 25; /* it grows, then shrinks */
+            for (int i = 0; i < 1000; i++)
+                step(&tree, oracle, arena, rng, share);
+            assert_int_equal(tree.count, oracle->count);
+            assert_true(tree_check(&tree));
+            for (int i = 0; i < 50; i++)
+                check_walks(&tree, oracle, random_item(arena, rng, 6, 12));
+        }
+        tree_clear(&tree, NULL, NULL);
+        arena_close(arena);
+        rng_close(rng);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        property_test(tree_agrees_with_a_sorted_array),
+    };
+    return RUN_TESTS(tests);
+}
