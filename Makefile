@@ -44,9 +44,9 @@ demo: setup
 	$(call script,demo/run)
 bench: setup
 	$(call script,bench/run)
-interop: setup
+interop: setup-interop
 	$(call script,tests/interop/run)
-interop-all: setup
+interop-all: setup-interop
 	$(call script,tests/interop/run,--all)
 soak: setup
 	$(call script,tests/soak/run,$(MINUTES))
