@@ -1,0 +1,178 @@
+/* catalog_cdc.c - the metadata tables of schema cdc (sqlserver.md 2.15): for owners alone, rows made from the model. */
+#include "sim/catalog_internal.h"
+
+#define TEXT(value) value_text(rows->arena, (value))
+#define INT(value)  value_int((value))
+#define BIT(value)  value_bit((value))
+
+static const VirtualColumn change_columns[] = {{"object_id", "int"},
+                                               {"version", "int"},
+                                               {"source_object_id", "int"},
+                                               {"capture_instance", "sysname"},
+                                               {"start_lsn", "binary(10)"},
+                                               {"end_lsn", "binary(10)"},
+                                               {"supports_net_changes", "bit"},
+                                               {"has_drop_pending", "bit"},
+                                               {"role_name", "sysname"},
+                                               {"index_name", "sysname"},
+                                               {"filegroup_name", "sysname"},
+                                               {"create_date", "datetime"},
+                                               {"partition_switch", "bit"}};
+
+static bool fill_change_tables(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SimCaptureInstance *instances = NULL;
+    size_t              count     = sim_cdc_instances(source->database, rows->arena, &instances);
+
+    (void)exec;
+    for (size_t i = 0; i < count; i++) {
+        SimValue *row = view_row(rows);
+        view_set(rows, row, "object_id", INT(instances[i].object_id));
+        view_set(rows, row, "version", INT(0));
+        view_set(rows, row, "source_object_id", INT(instances[i].source_object_id));
+        view_set(rows, row, "capture_instance", TEXT(instances[i].name));
+        view_set(rows, row, "start_lsn", value_lsn(rows->arena, instances[i].start_lsn));
+        view_set(rows, row, "supports_net_changes", BIT(instances[i].supports_net_changes));
+        if (!str_is_empty(instances[i].role_name))
+            view_set(rows, row, "role_name", TEXT(instances[i].role_name));
+        if (!str_is_empty(instances[i].index_name))
+            view_set(rows, row, "index_name", TEXT(instances[i].index_name));
+        view_set(rows, row, "create_date", value_datetime(instances[i].create_us));
+        view_set(rows, row, "partition_switch", BIT(false));
+    }
+    return true;
+}
+
+static const VirtualColumn captured_columns[] = {
+    {"object_id", "int"},       {"column_name", "sysname"}, {"column_id", "int"},
+    {"column_type", "sysname"}, {"column_ordinal", "int"},  {"is_computed", "bit"}};
+
+static Str base_name(const SimType *type)
+{
+    return type->kind == SIM_ROWVERSION ? STR("timestamp") : str_from_c(sim_type_name(type->kind));
+}
+
+static bool fill_captured_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SimCaptureInstance *instances = NULL;
+    size_t              count     = sim_cdc_instances(source->database, rows->arena, &instances);
+
+    (void)exec;
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < instances[i].column_count; c++) {
+            const SimCapturedColumn *column = &instances[i].columns[c];
+            SimValue                *row    = view_row(rows);
+            view_set(rows, row, "object_id", INT(instances[i].object_id));
+            view_set(rows, row, "column_name", TEXT(column->name));
+            view_set(rows, row, "column_id", INT(column->column_id));
+            view_set(rows, row, "column_type", TEXT(base_name(&column->type)));
+            view_set(rows, row, "column_ordinal", INT(column->ordinal));
+            view_set(rows, row, "is_computed", BIT(column->is_computed));
+        }
+    return true;
+}
+
+static const VirtualColumn index_columns[] = {{"object_id", "int"},
+                                              {"column_name", "sysname"},
+                                              {"index_ordinal", "tinyint"},
+                                              {"column_id", "int"}};
+
+static bool fill_index_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SimCaptureInstance *instances = NULL;
+    size_t              count     = sim_cdc_instances(source->database, rows->arena, &instances);
+
+    (void)exec;
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < instances[i].index_column_count; c++) {
+            SimValue *row = view_row(rows);
+            view_set(rows, row, "object_id", INT(instances[i].object_id));
+            view_set(rows, row, "column_name", TEXT(instances[i].index_columns[c]));
+            view_set(rows, row, "index_ordinal", INT((int64_t)c + 1));
+            for (size_t k = 0; k < instances[i].column_count; k++)
+                if (sim_name_equal(instances[i].columns[k].name, instances[i].index_columns[c]))
+                    view_set(rows, row, "column_id", INT(instances[i].columns[k].column_id));
+        }
+    return true;
+}
+
+static const VirtualColumn history_columns[] = {
+    {"source_object_id", "int"},      {"object_id", "int"},      {"required_column_update", "bit"},
+    {"ddl_command", "nvarchar(max)"}, {"ddl_lsn", "binary(10)"}, {"ddl_time", "datetime"}};
+
+static bool fill_history(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SimCaptureInstance *instances = NULL;
+    size_t              count     = sim_cdc_instances(source->database, rows->arena, &instances);
+
+    (void)exec;
+    for (size_t i = 0; i < count; i++) {
+        SimDdlEntry *entries = NULL;
+        size_t entry_count   = sim_cdc_ddl_history(source->database, instances[i].name, rows->arena,
+                                                   &entries);
+        for (size_t e = 0; e < entry_count; e++) {
+            SimValue *row = view_row(rows);
+            view_set(rows, row, "source_object_id", INT(instances[i].source_object_id));
+            view_set(rows, row, "object_id", INT(instances[i].object_id));
+            view_set(rows, row, "required_column_update", BIT(entries[e].required_column_update));
+            view_set(rows, row, "ddl_command", TEXT(entries[e].command));
+            view_set(rows, row, "ddl_lsn", value_lsn(rows->arena, entries[e].lsn));
+            view_set(rows, row, "ddl_time", value_datetime(entries[e].time_us));
+        }
+    }
+    return true;
+}
+
+static const VirtualColumn error_columns[] = {{"session_id", "int"},
+                                              {"phase_number", "int"},
+                                              {"entry_time", "datetime"},
+                                              {"error_number", "int"},
+                                              {"error_severity", "int"},
+                                              {"error_state", "int"},
+                                              {"error_message", "nvarchar(1024)"},
+                                              {"start_lsn", "nvarchar(23)"},
+                                              {"begin_lsn", "nvarchar(23)"},
+                                              {"sequence_value", "nvarchar(23)"}};
+
+static bool fill_errors(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SimScanError *errors = NULL;
+    size_t        count  = sim_cdc_errors(source->database, rows->arena, &errors);
+
+    (void)exec;
+    for (size_t i = 0; i < count; i++) {
+        SimValue      *row = view_row(rows);
+        const uint8_t *b   = errors[i].start_lsn.bytes;
+        view_set(rows, row, "session_id", INT((int64_t)i + 1));
+        view_set(rows, row, "phase_number", INT(7));
+        view_set(rows, row, "entry_time", value_datetime(errors[i].time_us));
+        view_set(rows, row, "error_number", INT(errors[i].number));
+        view_set(rows, row, "error_severity", INT(errors[i].severity));
+        view_set(rows, row, "error_state", INT(errors[i].state));
+        view_set(rows, row, "error_message", TEXT(errors[i].message));
+        view_set(rows, row, "start_lsn",
+                 TEXT(str_printf(rows->arena, "%02X%02X%02X%02X:%02X%02X%02X%02X:%02X%02X", b[0],
+                                 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9])));
+    }
+    return true;
+}
+
+#define OWNED(view_name, column_list, fill_function)                                        \
+    {                                                                                       \
+        .schema = "cdc", .name = view_name, .columns = column_list,                         \
+        .column_count = COUNT_OF(column_list), .fill = fill_function, .is_owner_only = true \
+    }
+
+const VirtualTable catalog_cdc_views[] = {
+    OWNED("change_tables", change_columns, fill_change_tables),
+    OWNED("captured_columns", captured_columns, fill_captured_columns),
+    OWNED("index_columns", index_columns, fill_index_columns),
+    OWNED("ddl_history", history_columns, fill_history),
+    {.schema        = "sys",
+     .name          = "dm_cdc_errors",
+     .columns       = error_columns,
+     .column_count  = COUNT_OF(error_columns),
+     .fill          = fill_errors,
+     .is_owner_only = true},
+    {.name = NULL},
+};

@@ -1,0 +1,28 @@
+/* catalog_internal.h - what views and procedures of the catalogue share. */
+#ifndef TIDESIM_CATALOG_INTERNAL_H
+#define TIDESIM_CATALOG_INTERNAL_H
+
+#include "sim/bind_internal.h"
+#include "sim/front_internal.h"
+
+typedef struct TypeFacts {
+    SimTypeKind kind;
+    int         type_id, tds_type, length, precision, scale, odbc_type;
+} TypeFacts;
+const TypeFacts *catalog_facts(SimTypeKind kind);
+
+/* A new row of a view; NULL in every column. */
+SimValue *view_row(VirtualRows *rows);
+/* Values for columns, in order, with the column's type; conversion cannot fail for what we give. */
+void view_set(VirtualRows *rows, SimValue *row, const char *column, SimValue value);
+
+#define VIEW(schema_name, view_name, column_list, fill_function)          \
+    {                                                                     \
+        .schema = schema_name, .name = view_name, .columns = column_list, \
+        .column_count = COUNT_OF(column_list), .fill = fill_function      \
+    }
+
+extern const VirtualTable catalog_object_views[], catalog_server_views[], catalog_cdc_views[],
+    catalog_functions[];
+
+#endif

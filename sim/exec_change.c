@@ -1,0 +1,217 @@
+/* exec_change.c - the target of a change, its computed columns and defaults, and OUTPUT. */
+#include "sim/change_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void change_begin(Change *change, SimSession *session, const Stmt *stmt, Arena *arena,
+                  SimError *error)
+{
+    *change        = (Change){.session = session, .stmt = stmt, .arena = arena, .error = error};
+    change->binder = binder_new(session, arena, error);
+    exec_begin(&change->exec, session, arena, error);
+    change->row_arena = exec_arena(&change->exec);
+    for (size_t i = 0; i < stmt->with.count; i++) {
+        CteFrame *frame      = ARENA_NEW(arena, CteFrame);
+        frame->table         = &stmt->with.items[i];
+        frame->outer         = change->binder->ctes;
+        change->binder->ctes = frame;
+    }
+}
+
+bool change_target(Change *change, const ObjectName *name, Target *out)
+{
+    SimSession *session = change->session;
+
+    *out = (Target){.name = name->name};
+    if (name->name.len > 0 && name->name.ptr[0] == '@') {
+        Variable *variable = frame_find(session->frame, name->name);
+        if (!variable || !variable->table)
+            return binder_error(change->binder, name->line, 1087,
+                                "Must declare the table variable \"%.*s\".", STR_ARG(name->name));
+        out->table       = variable->table;
+        out->database    = sim_table_database(variable->table);
+        out->schema      = STR("dbo");
+        out->is_variable = true;
+    } else if (!bind_table_name(change->binder, name, &out->database, &out->table, &out->schema)) {
+        return false;
+    }
+    out->info = sim_table_info(out->table);
+    return true;
+}
+
+SimTxn *change_txn(Change *change, const Target *target)
+{
+    SimSession *session = change->session;
+
+    if (!target->is_variable) return session_txn(session, target->database);
+    if (!session->variable_txn) {
+        session->variable_txn = sim_txn_begin(target->database, &session->waiter,
+                                              SIM_READ_COMMITTED);
+        sim_txn_statement_begin(session->variable_txn);
+    }
+    return session->variable_txn;
+}
+
+/* A source whose columns all have slots, filled by hand. */
+static BoundSource *row_source(Change *change, QueryScope *scope, const Target *target, Str alias)
+{
+    bool trusted = change->binder->is_trusted;
+
+    change->binder->is_trusted = true;
+    BoundSource *source = bind_table_source(change->binder, scope, target->database, target->table,
+                                            target->schema, alias);
+    change->binder->is_trusted = trusted;
+    for (size_t i = 0; source && i < source->column_count; i++)
+        (void)source_slot(change->binder, source, i);
+    return source;
+}
+
+bool change_bind_computed(Change *change, Target *target)
+{
+    QueryScope *scope   = scope_new(change->binder, NULL);
+    bool        trusted = change->binder->is_trusted;
+    bool        ok      = true;
+
+    target->row                = row_source(change, scope, target, STR_EMPTY);
+    target->computed           = ARENA_ARRAY(change->arena, Node *, target->info->column_count + 1);
+    target->defaults           = ARENA_ARRAY(change->arena, Node *, target->info->column_count + 1);
+    change->binder->is_trusted = true;
+    for (size_t i = 0; ok && i < target->info->column_count; i++) {
+        const SimColumn *column = &target->info->columns[i];
+        if (column->computed)
+            ok = bind_expr(change->binder, scope, column->computed, &target->computed[i]);
+        if (ok && column->default_value)
+            ok = bind_expr(change->binder, NULL, column->default_value, &target->defaults[i]);
+    }
+    change->binder->is_trusted = trusted;
+    return ok && target->row;
+}
+
+bool change_bind_output(Change *change, bool has_inserted, bool has_deleted)
+{
+    const Stmt *stmt  = change->stmt;
+    QueryScope *scope = scope_new(change->binder, NULL);
+
+    if (has_deleted && stmt->output.count > 0)
+        change->deleted = row_source(change, scope, &change->target, STR("deleted"));
+    if (has_inserted && stmt->output.count > 0) {
+        BoundSource *inserted = row_source(change, scope, &change->target, STR("inserted"));
+        if (!inserted) return false;
+        for (size_t i = 0; i < inserted->column_count; i++)
+            inserted->columns[i].slot = change->target.row->columns[i].slot;
+    }
+    for (size_t i = 0; i < stmt->output.count; i++) {
+        const SelectItem *item = &stmt->output.items[i];
+        OutColumn         out  = {.name = item->alias};
+        if (item->expr->kind == EXPR_STAR) {
+            if (!bind_star(change->binder, scope, item->expr, &change->outputs)) return false;
+            continue;
+        }
+        if (str_is_empty(out.name) && item->expr->kind == EXPR_COLUMN)
+            out.name = item->expr->parts.items[item->expr->parts.count - 1];
+        if (!bind_expr(change->binder, scope, item->expr, &out.node)) return false;
+        out.is_nullable                             = out.node->is_nullable;
+        *LIST_PUSH(change->arena, &change->outputs) = out;
+    }
+    if (stmt->output_into.name.len == 0) return true;
+    if (!change_target(change, &stmt->output_into, &change->into) ||
+        !change_bind_computed(change, &change->into))
+        return false;
+    if (change->outputs.count > change->into.info->column_count)
+        return binder_error(
+            change->binder, stmt->line, 213,
+            "Column name or number of supplied values does not match table definition.");
+    return true;
+}
+
+bool change_store(Change *change, const Target *target, size_t ordinal, const SimValue *value,
+                  Arena *arena, SimValue *out)
+{
+    const SimColumn *column = &target->info->columns[ordinal];
+
+    if (value->is_null) {
+        *out = sim_null(column->type);
+        return true;
+    }
+    if (column->type.kind == SIM_VARIANT) {
+        *out = value_copy(arena, value);
+        return true;
+    }
+    if (sim_convert(value, &column->type, 0, true, arena, out, change->error)) {
+        if (out->type.kind >= SIM_CHAR) *out = value_copy(arena, out);
+        return true;
+    }
+    if (change->error->number == 2628 || change->error->number == 8152)
+        sim_error(
+            change->error, 2628,
+            "String or binary data would be truncated in table '%.*s.%.*s.%.*s', column '%.*s'. "
+            "Truncated value: '%.*s'.",
+            STR_ARG(sim_database_name(target->database)), STR_ARG(target->schema),
+            STR_ARG(target->info->name), STR_ARG(column->name),
+            column->type.length > 0
+                ? MIN(column->type.length / (sim_type_is_unicode(column->type.kind) ? 2 : 1), 100)
+                : 0,
+            sim_value_text(arena, value).ptr);
+    return false;
+}
+
+void change_fill_slots(Change *change, BoundSource *source, const SimValue *values)
+{
+    for (size_t i = 0; i < source->column_count; i++)
+        change->exec.slots[source->columns[i].slot] = values[i];
+}
+
+bool change_complete_row(Change *change, Target *target, SimValue *values, Arena *arena)
+{
+    change_fill_slots(change, target->row, values);
+    for (size_t i = 0; i < target->info->column_count; i++) {
+        if (!target->computed[i]) continue;
+        change->exec.scratch  = arena;
+        const SimValue *value = node_eval(target->computed[i], &change->exec);
+        if (!value || !change_store(change, target, i, value, arena, &values[i])) return false;
+        change->exec.slots[target->row->columns[i].slot] = values[i];
+    }
+    return true;
+}
+
+bool change_send_header(Change *change)
+{
+    SelectPlan       plan    = {.outs = change->outputs.items, .out_count = change->outputs.count};
+    SimResultColumn *columns = ARENA_ARRAY(change->arena, SimResultColumn, plan.out_count + 1);
+
+    if (change->outputs.count == 0 || change->into.table) return true;
+    select_columns(&plan, columns);
+    return session_send_columns(change->session, columns, plan.out_count) ||
+           session_alive(change->session, change->error);
+}
+
+static bool output_into(Change *change, const SimValue *outputs)
+{
+    Target   *into   = &change->into;
+    SimValue *values = ARENA_ARRAY(change->row_arena, SimValue, into->info->column_count + 1);
+
+    for (size_t i = 0; i < into->info->column_count; i++) {
+        values[i] = sim_null(into->info->columns[i].type);
+        if (i < change->outputs.count &&
+            !change_store(change, into, i, &outputs[i], change->row_arena, &values[i]))
+            return false;
+    }
+    return change_complete_row(change, into, values, change->row_arena) &&
+           sim_insert(change_txn(change, into), into->table, values, change->error);
+}
+
+bool change_send_row(Change *change)
+{
+    if (change->outputs.count == 0) return true;
+    SimValue *values     = ARENA_ARRAY(change->row_arena, SimValue, change->outputs.count + 1);
+    change->exec.scratch = change->row_arena;
+    for (size_t i = 0; i < change->outputs.count; i++) {
+        const SimValue *value = node_eval(change->outputs.items[i].node, &change->exec);
+        if (!value) return false;
+        values[i] = *value;
+    }
+    if (change->into.table) return output_into(change, values);
+    return session_send_row(change->session, values, change->outputs.count) ||
+           session_alive(change->session, change->error);
+}

@@ -1,0 +1,472 @@
+/* exec_insert.c - INSERT from VALUES, SELECT, EXEC and DEFAULT VALUES; SELECT ... INTO. Rows stream into the table unless it is read by the same statement. */
+#include "sim/change_internal.h"
+
+#include <stddef.h>
+
+typedef struct Insert {
+    RowTarget target; /* first: rows of a SELECT come here */
+    SimSink   sink;   /* rows of an EXEC */
+    Change    change;
+    size_t   *ordinals; /* of the columns given, in order */
+    size_t    ordinal_count;
+    size_t    identity; /* ordinal, or column_count */
+    bool      holds;    /* rows are kept until the source is read: it may be the target */
+    LIST(SimValue *) rows;
+    int64_t count;
+    bool    failed;
+} Insert;
+
+static bool is_default_only(const SimColumn *column)
+{
+    return column->is_computed || column->type.kind == SIM_ROWVERSION;
+}
+
+static bool add_ordinal(Insert *insert, size_t ordinal, const Stmt *stmt)
+{
+    const SimTableInfo *info   = insert->change.target.info;
+    const SimColumn    *column = &info->columns[ordinal];
+    Binder             *binder = insert->change.binder;
+
+    if (column->is_computed)
+        return binder_error(binder, stmt->line, 271,
+                            "The column \"%.*s\" cannot be modified because it is either a "
+                            "computed column or is the result of a UNION "
+                            "operator.",
+                            STR_ARG(column->name));
+    if (column->type.kind == SIM_ROWVERSION)
+        return binder_error(binder, stmt->line, 273,
+                            "Cannot insert an explicit value into a timestamp column. Use INSERT "
+                            "with a column list to exclude the "
+                            "timestamp column, or insert a DEFAULT into the timestamp column.");
+    for (size_t i = 0; i < insert->ordinal_count; i++)
+        if (insert->ordinals[i] == ordinal)
+            return binder_error(binder, stmt->line, 264,
+                                "The column name '%.*s' is specified more than once in the SET "
+                                "clause or column list of an INSERT. A column "
+                                "cannot be assigned more than one value in the same clause.",
+                                STR_ARG(column->name));
+    if (column->is_identity &&
+        insert->change.session->identity_insert != insert->change.target.table)
+        return binder_error(binder, stmt->line, 544,
+                            "Cannot insert explicit value for identity column in table '%.*s' when "
+                            "IDENTITY_INSERT is set to OFF.",
+                            STR_ARG(info->name));
+    insert->ordinals[insert->ordinal_count++] = ordinal;
+    return true;
+}
+
+static bool choose_columns(Insert *insert)
+{
+    Change             *change = &insert->change;
+    const Stmt         *stmt   = change->stmt;
+    const SimTableInfo *info   = change->target.info;
+    bool explicit_identity     = change->session->identity_insert == change->target.table;
+
+    insert->ordinals = ARENA_ARRAY(change->arena, size_t, info->column_count + 1);
+    insert->identity = info->column_count;
+    for (size_t i = 0; i < info->column_count; i++)
+        if (info->columns[i].is_identity) insert->identity = i;
+    if (stmt->columns.count > info->column_count)
+        return binder_error(change->binder, stmt->line, 110,
+                            "There are fewer columns in the INSERT statement than values specified "
+                            "in the VALUES clause.");
+    for (size_t i = 0; i < stmt->columns.count; i++) {
+        ptrdiff_t ordinal = sim_table_find_column(change->target.table, stmt->columns.items[i]);
+        if (ordinal < 0)
+            return binder_error(change->binder, stmt->line, 207, "Invalid column name '%.*s'.",
+                                STR_ARG(stmt->columns.items[i]));
+        if (!add_ordinal(insert, (size_t)ordinal, stmt)) return false;
+    }
+    for (size_t i = 0; stmt->columns.count == 0 && i < info->column_count; i++)
+        if (!is_default_only(&info->columns[i]) &&
+            (!info->columns[i].is_identity || explicit_identity))
+            insert->ordinals[insert->ordinal_count++] = i;
+    return true;
+}
+
+static bool check_count(Insert *insert, size_t count)
+{
+    const Stmt *stmt = insert->change.stmt;
+
+    if (count == insert->ordinal_count) return true;
+    if (stmt->columns.count == 0)
+        return binder_error(
+            insert->change.binder, stmt->line, 213,
+            "Column name or number of supplied values does not match table definition.");
+    if (stmt->rows.count > 0)
+        return binder_error(insert->change.binder, stmt->line,
+                            count > insert->ordinal_count ? 110 : 109,
+                            "There are %s columns in the INSERT statement than values specified in "
+                            "the VALUES clause. The number of values in the VALUES clause "
+                            "must match the number of columns specified in the INSERT statement.",
+                            count > insert->ordinal_count ? "fewer" : "more");
+    return binder_error(insert->change.binder, stmt->line,
+                        count > insert->ordinal_count ? 121 : 120,
+                        "The select list for the INSERT statement contains %s items than the "
+                        "insert list. The number of SELECT values must match the number of "
+                        "INSERT columns.",
+                        count > insert->ordinal_count ? "more" : "fewer");
+}
+
+/* --- one row --- */
+static bool fill_rest(Insert *insert, SimValue *values, const bool *given)
+{
+    Change             *change = &insert->change;
+    const SimTableInfo *info   = change->target.info;
+
+    for (size_t i = 0; i < info->column_count; i++) {
+        if (given[i]) continue;
+        values[i] = sim_null(info->columns[i].type);
+        if (info->columns[i].is_identity) {
+            SimValue next = sim_int(sim_next_identity(change->target.table), SIM_BIGINT);
+            if (!change_store(change, &change->target, i, &next, change->row_arena, &values[i]))
+                return false;
+        } else if (change->target.defaults[i]) {
+            change->exec.scratch  = change->row_arena;
+            const SimValue *value = node_eval(change->target.defaults[i], &change->exec);
+            if (!value ||
+                !change_store(change, &change->target, i, value, change->row_arena, &values[i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void note_identity(Insert *insert, const SimValue *values)
+{
+    Change *change = &insert->change;
+    SimType type   = sim_type_decimal(38, 0);
+
+    if (insert->identity == change->target.info->column_count) return;
+    SimError ignored = SIM_ERROR_INIT;
+    SimValue value;
+    if (!sim_convert(&values[insert->identity], &type, 0, true, change->row_arena, &value,
+                     &ignored))
+        return;
+    change->session->scope_identity = change->session->identity = value;
+    int64_t number                                              = 0;
+    for (size_t i = 0; i < insert->ordinal_count; i++)
+        if (insert->ordinals[i] == insert->identity && int128_to_i64(value.dec, &number))
+            sim_note_identity(change->target.table, number);
+}
+
+static bool insert_values(Insert *insert, SimValue *values)
+{
+    Change *change = &insert->change;
+
+    if (!change_complete_row(change, &change->target, values, change->row_arena)) return false;
+    if (!sim_insert(change_txn(change, &change->target), change->target.table, values,
+                    change->error))
+        return false;
+    note_identity(insert, values);
+    insert->count++;
+    return change_send_row(change);
+}
+
+/* `given` in the order of the column list, already checked for their number; NULL entries: DEFAULT. */
+static bool insert_row(Insert *insert, const SimValue *const *given)
+{
+    Change             *change = &insert->change;
+    const SimTableInfo *info   = change->target.info;
+
+    arena_reset(change->row_arena);
+    SimValue *values   = ARENA_ARRAY(change->row_arena, SimValue, info->column_count + 1);
+    bool     *is_given = ARENA_ARRAY(change->row_arena, bool, info->column_count + 1);
+    for (size_t i = 0; i < insert->ordinal_count; i++) {
+        size_t ordinal = insert->ordinals[i];
+        if (!given[i]) continue;
+        is_given[ordinal] = true;
+        if (!change_store(change, &change->target, ordinal, given[i], change->row_arena,
+                          &values[ordinal]))
+            return false;
+    }
+    return fill_rest(insert, values, is_given) && insert_values(insert, values);
+}
+
+static bool take_row(Insert *insert, const SimValue *values, size_t count)
+{
+    Change          *change = &insert->change;
+    const SimValue **given;
+
+    if (insert->holds) {
+        SimValue *kept = ARENA_ARRAY(change->arena, SimValue, count + 1);
+        for (size_t i = 0; i < count; i++)
+            kept[i] = value_copy(change->arena, &values[i]);
+        *LIST_PUSH(change->arena, &insert->rows) = kept;
+        return true;
+    }
+    given = ARENA_ARRAY(change->exec.scratch, const SimValue *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        given[i] = &values[i];
+    return insert_row(insert, given);
+}
+
+static bool insert_held(Insert *insert)
+{
+    Change          *change = &insert->change;
+    const SimValue **given  = ARENA_ARRAY(change->arena, const SimValue *,
+                                          insert->ordinal_count + 1);
+
+    for (size_t r = 0; r < insert->rows.count; r++) {
+        for (size_t i = 0; i < insert->ordinal_count; i++)
+            given[i] = &insert->rows.items[r][i];
+        if (!insert_row(insert, given)) return false;
+    }
+    return true;
+}
+
+/* --- VALUES --- */
+static bool insert_rows(Insert *insert)
+{
+    Change     *change  = &insert->change;
+    const Stmt *stmt    = change->stmt;
+    size_t      columns = insert->ordinal_count;
+    Node      **nodes   = ARENA_ARRAY(change->arena, Node *, stmt->rows.count * columns + 1);
+
+    for (size_t r = 0; r < stmt->rows.count; r++) {
+        if (!check_count(insert, stmt->rows.items[r].count)) return false;
+        for (size_t c = 0; c < columns; c++) {
+            const Expr *expr = stmt->rows.items[r].items[c];
+            if (expr->kind != EXPR_DEFAULT &&
+                !bind_expr(change->binder, NULL, expr, &nodes[r * columns + c]))
+                return false;
+        }
+    }
+    if (!binder_check_permissions(change->binder)) return false;
+    binder_start(change->binder, &change->exec);
+    if (!change_send_header(change)) return false;
+    const SimValue **given   = ARENA_ARRAY(change->arena, const SimValue *, columns + 1);
+    Arena           *scratch = exec_arena(&change->exec);
+    for (size_t r = 0; r < stmt->rows.count; r++) {
+        arena_reset(scratch);
+        change->exec.scratch = scratch;
+        for (size_t c = 0; c < columns; c++) {
+            Node *node = nodes[r * columns + c];
+            given[c]   = node ? node_eval(node, &change->exec) : NULL;
+            if (node && !given[c]) return false;
+        }
+        if (!insert_row(insert, given)) return false;
+    }
+    return true;
+}
+
+static bool insert_defaults(Insert *insert)
+{
+    Change *change = &insert->change;
+
+    insert->ordinal_count = 0;
+    if (!binder_check_permissions(change->binder)) return false;
+    binder_start(change->binder, &change->exec);
+    return change_send_header(change) && insert_row(insert, NULL);
+}
+
+/* --- SELECT --- */
+static bool select_row(RowTarget *target, Exec *exec, const SimValue *values, size_t count)
+{
+    Arena *scratch = exec->scratch;
+    bool   ok      = take_row((Insert *)target, values, count);
+
+    exec->scratch = scratch;
+    return ok;
+}
+
+static bool insert_select(Insert *insert)
+{
+    Change     *change = &insert->change;
+    SelectPlan *plan   = NULL;
+    int64_t     count  = 0;
+
+    if (!bind_select(change->binder, NULL, change->stmt->select, &plan) ||
+        !check_count(insert, plan->out_count))
+        return false;
+    for (size_t i = 0; i < change->binder->all_sources.count; i++) {
+        const BoundSource *source = change->binder->all_sources.items[i];
+        insert->holds |= source->kind == BOUND_TABLE && !source->is_trusted &&
+                         source->table == change->target.table && source != change->target.row;
+    }
+    if (!binder_check_permissions(change->binder)) return false;
+    binder_start(change->binder, &change->exec);
+    if (!change_send_header(change)) return false;
+    insert->target.row = select_row;
+    if (!select_run(&change->exec, plan, &insert->target, &count)) return false;
+    return insert_held(insert);
+}
+
+/* --- EXEC: result sets are kept, then inserted --- */
+static Insert *insert_of_sink(SimSink *sink)
+{
+    return (Insert *)((char *)sink - offsetof(Insert, sink));
+}
+
+static bool exec_columns(SimSink *sink, const SimResultColumn *columns, size_t count)
+{
+    Insert *insert = insert_of_sink(sink);
+
+    (void)columns;
+    if (!insert->failed && !check_count(insert, count)) insert->failed = true;
+    return true;
+}
+
+static bool exec_row(SimSink *sink, const SimValue *values, size_t count)
+{
+    Insert *insert = insert_of_sink(sink);
+
+    if (!insert->failed && !take_row(insert, values, count)) insert->failed = true;
+    return true;
+}
+
+static bool exec_message(SimSink *sink, const SimError *message)
+{
+    Insert *insert = insert_of_sink(sink);
+
+    if (message->severity > 10 && !insert->failed) {
+        *insert->change.error = *message;
+        insert->failed        = true;
+    }
+    return true;
+}
+
+static bool exec_done(SimSink *sink, const SimDone *done)
+{
+    (void)sink;
+    (void)done;
+    return true;
+}
+
+static bool exec_env(SimSink *sink, SimEnvKind kind, Bytes new_value, Bytes old_value)
+{
+    (void)sink;
+    (void)kind;
+    (void)new_value;
+    (void)old_value;
+    return true;
+}
+
+static bool exec_status(SimSink *sink, int32_t status)
+{
+    (void)sink;
+    (void)status;
+    return true;
+}
+
+static bool exec_value(SimSink *sink, Str name, const SimValue *value)
+{
+    (void)sink;
+    (void)name;
+    (void)value;
+    return true;
+}
+
+static bool insert_exec(Insert *insert)
+{
+    Change     *change  = &insert->change;
+    SimSession *session = change->session;
+    SimSink    *outer   = session->sink;
+
+    if (!binder_check_permissions(change->binder)) return false;
+    binder_start(change->binder, &change->exec);
+    insert->holds = true;
+    insert->sink  = (SimSink){exec_columns, exec_row,    exec_message, exec_done,
+                              exec_env,     exec_status, exec_value};
+    session->sink = &insert->sink;
+    Flow flow     = run_statement(session, change->stmt->exec);
+    session->sink = outer;
+    if (flow == FLOW_THROWN) {
+        *change->error = session->caught;
+        return false;
+    }
+    if (insert->failed || flow == FLOW_CLOSE)
+        return insert->failed ? false : session_alive(session, change->error);
+    return change_send_header(change) && insert_held(insert);
+}
+
+bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                SimError *error)
+{
+    Insert *insert = ARENA_NEW(arena, Insert);
+    Change *change = &insert->change;
+    bool    ok     = false;
+
+    change_begin(change, session, stmt, arena, error);
+    if (!change_target(change, &stmt->object, &change->target) ||
+        !change_bind_computed(change, &change->target))
+        goto done;
+    if (change->target.info->is_system && !session->is_in_control) {
+        (void)binder_error(change->binder, stmt->line, 259,
+                           "Ad hoc updates to system catalogs are not allowed.");
+        goto done;
+    }
+    BoundSource *use = bind_table_source(change->binder, scope_new(change->binder, NULL),
+                                         change->target.database, change->target.table,
+                                         change->target.schema, STR_EMPTY);
+    if (!use) goto done;
+    use->is_table_variable = change->target.is_variable;
+    use->row_slot          = 0; /* no SELECT right is needed */
+    binder_use(change->binder, use, SIM_PERM_INSERT, NULL, 0);
+    if (!choose_columns(insert) || !change_bind_output(change, true, false)) goto done;
+    if (stmt->default_values)
+        ok = insert_defaults(insert);
+    else if (stmt->exec)
+        ok = insert_exec(insert);
+    else if (stmt->select)
+        ok = insert_select(insert);
+    else
+        ok = insert_rows(insert);
+    result->has_count = true;
+    result->count     = insert->count;
+done:
+    exec_end(&change->exec);
+    return ok;
+}
+
+/* --- SELECT ... INTO --- */
+bool run_select_into(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                     SimError *error)
+{
+    Exec        exec;
+    Binder     *binder = binder_new(session, arena, error);
+    SelectPlan *plan   = NULL;
+    Stmt    create = {.kind = STMT_CREATE_TABLE, .line = stmt->line, .object = stmt->select->into};
+    Stmt    insert = {.kind = STMT_INSERT, .line = stmt->line, .object = stmt->select->into};
+    Select *select = ARENA_NEW(arena, Select);
+    bool    ok     = false;
+
+    exec_begin(&exec, session, arena, error);
+    if (!bind_select(binder, NULL, stmt->select, &plan) || !binder_check_permissions(binder))
+        goto done;
+    for (size_t i = 0; i < plan->out_count; i++) {
+        const OutColumn *out = &plan->outs[i];
+        if (str_is_empty(out->name)) {
+            ok = binder_error(binder, stmt->line, 1038,
+                              "An object or column name is missing or empty.");
+            goto done;
+        }
+        ColumnDef *def = LIST_PUSH(arena, &create.column_defs);
+        *def           = (ColumnDef){.name              = out->name,
+                                     .type              = out->node->type,
+                                     .is_nullable       = out->is_nullable,
+                                     .nullability_given = true};
+        if (out->is_identity) {
+            def->is_identity   = true;
+            def->identity_seed = def->identity_step = 1;
+            def->is_nullable                        = false;
+        }
+        *LIST_PUSH(arena, &insert.columns) = out->name;
+    }
+    *select                 = *stmt->select;
+    select->into            = (ObjectName){0};
+    insert.select           = select;
+    StatementResult ignored = {0};
+    if (!run_ddl(session, &create, arena, &ignored, error)) goto done;
+    SimTable *identity_insert = session->identity_insert;
+    Change    lookup;
+    change_begin(&lookup, session, &insert, arena, error);
+    if (change_target(&lookup, &insert.object, &lookup.target))
+        session->identity_insert = lookup.target.table;
+    exec_end(&lookup.exec);
+    ok                       = run_insert(session, &insert, arena, result, error);
+    session->identity_insert = identity_insert;
+done:
+    exec_end(&exec);
+    return ok;
+}

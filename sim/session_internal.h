@@ -1,0 +1,318 @@
+/* session_internal.h - a session's state: its database, options, variables, transactions and prepared statements, and how statements, procedures
+ * and results meet. */
+#ifndef TIDESIM_SESSION_INTERNAL_H
+#define TIDESIM_SESSION_INTERNAL_H
+
+#include "base/map.h"
+#include "sim/exec_internal.h"
+
+/* --- variables --- */
+typedef struct Variable {
+    Str       name; /* with its @ */
+    SimType   type;
+    SimValue  value;
+    uint8_t  *bytes; /* the value's own */
+    size_t    capacity;
+    SimTable *table; /* a table variable */
+} Variable;
+
+/* One level of code: a batch, the text of sp_executesql, a procedure. */
+typedef struct Frame Frame;
+struct Frame {
+    Frame  *outer;
+    Arena  *arena;
+    Map    *variables; /* lower-case name to Variable */
+    bool    in_procedure;
+    int32_t return_status;
+    int     try_depth;
+};
+
+/* --- transactions --- */
+#define SESSION_TXNS 8 /* databases one transaction may touch */
+typedef struct SessionTxn {
+    SimDatabase *database;
+    SimTxn      *txn;
+    uint64_t     mark; /* where the running statement began */
+} SessionTxn;
+typedef struct SavePoint {
+    Str      name;
+    size_t   txn_count;
+    uint64_t marks[SESSION_TXNS];
+} SavePoint;
+
+typedef struct
+    SessionOptions { /* what SET changes and a reset or the end of sp_executesql restores */
+    SimIsolation isolation;
+    bool         nocount, xact_abort, implicit_transactions, quoted_identifier, fmtonly, noexec;
+    bool         ansi_nulls, ansi_padding, ansi_warnings, arithabort, concat_null_yields_null,
+        ansi_null_dflt_on, cursor_close_on_commit, numeric_roundabort;
+    int64_t row_limit; /* SET ROWCOUNT; 0: none */
+    int64_t lock_timeout_ms;
+    int     deadlock_priority;
+    int     text_size;
+    int     date_first;
+    char    date_format[4];
+    char    language[32];
+} SessionOptions;
+
+typedef struct Prepared {
+    int32_t  handle;
+    Arena   *arena;
+    Str      text;
+    StmtList stmts;
+    bool     is_parsed;
+    Str      definitions; /* "@p1 nvarchar(22), @p2 int" */
+} Prepared;
+
+typedef struct TempTable {
+    Str       name; /* as written: #t */
+    SimTable *table;
+    Frame    *frame;
+} TempTable;
+
+typedef struct Front Front;
+
+struct SimSession {
+    SimServer     *server;
+    Front         *front;
+    Arena         *arena; /* as long as the session */
+    int32_t        id;
+    SimLogin       login;
+    Str            app_name, host_name;
+    SimDatabase   *database, *login_database;
+    Str            user; /* in `database` */
+    int64_t        login_us, request_us;
+    SimWaiter      waiter;
+    SessionOptions options, login_options;
+
+    SimSink    *sink;
+    bool        sink_failed;
+    bool        columns_sent; /* by the statement that runs */
+    Frame      *frame;
+    Arena      *request_arena;
+    const Stmt *stmt;    /* running */
+    const char *command; /* for dm_exec_requests */
+    bool        is_running;
+
+    SessionTxn txns[SESSION_TXNS];
+    size_t     txn_count;
+    int        tran_count;
+    uint64_t   descriptor;
+    bool       doomed;
+    LIST(SavePoint) save_points;
+    int     statement_depth;
+    SimTxn *variable_txn; /* table variables outlive rollbacks */
+
+    int64_t   row_count;  /* @@ROWCOUNT */
+    int32_t   last_error; /* @@ERROR */
+    SimError  caught;     /* ERROR_NUMBER() and friends, inside CATCH */
+    bool      has_caught;
+    SimValue  scope_identity, identity;
+    SimTable *identity_insert;
+    Map      *prepared; /* handle as text */
+    int32_t   next_handle;
+    LIST(TempTable) temp_tables;
+    Map *context; /* sp_set_session_context */
+    int  proc_depth;
+
+    SimStats    stats, statement_stats;
+    int64_t     last_wait_ms;
+    SimSession *next;          /* in the front's list */
+    bool        is_in_control; /* on_read text runs: no further hooks */
+    bool        close_wanted;
+};
+
+/* --- options and variables --- */
+void      options_default(SessionOptions *options, bool odbc);
+void      session_use_options(SimSession *session); /* tells the waiter */
+Frame    *frame_push(SimSession *session, bool in_procedure);
+void      frame_pop(SimSession *session);
+Variable *frame_declare(Frame *frame, Str name, const SimType *type);
+Variable *frame_find(const Frame *frame, Str name);
+void      variable_set(Variable *variable, const SimValue *value);
+
+/* --- databases and principals --- */
+bool session_use_database(SimSession *session, Str name, SimError *error) MUST_CHECK; /* 911, 916 */
+bool session_is_owner(const SimSession *session); /* dbo, db_owner, sysadmin */
+bool session_user_in(SimSession *session, SimDatabase *database,
+                     Str *user_out); /* in the session's arena */
+bool session_can_see(SimSession *session, SimDatabase *database,
+                     SimTable *table);                               /* metadata visibility */
+int64_t session_local_us(const SimSession *session, int64_t utc_us); /* the server's clock */
+
+/* --- transactions --- */
+SimTxn *session_txn(SimSession *session, SimDatabase *database); /* begins one when needed */
+bool    session_begin(SimSession *session, Str name);
+bool    session_commit(SimSession *session, SimError *error) MUST_CHECK;
+bool    session_rollback(SimSession *session, Str name, SimError *error) MUST_CHECK;
+bool    session_save(SimSession *session, Str name, SimError *error) MUST_CHECK;
+void    session_abandon(
+       SimSession *session); /* rolls back everything, silently but for the environment change */
+void session_statement_begin(SimSession *session);
+bool session_statement_end(SimSession *session, bool ok,
+                           SimError *error) MUST_CHECK; /* false: the commit failed */
+
+/* --- results --- */
+bool session_send_columns(SimSession *session, const SimResultColumn *columns, size_t count);
+bool session_send_row(SimSession *session, const SimValue *values, size_t count);
+bool session_send_message(SimSession *session, const SimError *message);
+bool session_send_info(SimSession *session, int32_t number, int severity, int state, int32_t line,
+                       const char *fmt, ...) PRINTF(6, 7);
+bool session_send_done(SimSession *session, uint16_t command, bool has_count, int64_t count,
+                       bool has_error);
+bool session_alive(SimSession *session, SimError *error); /* no attention, no kill */
+
+/* --- running --- */
+typedef enum Flow {
+    FLOW_NEXT,
+    FLOW_BREAK,
+    FLOW_CONTINUE,
+    FLOW_RETURN,
+    FLOW_THROWN, /* to the nearest CATCH; the error is in session->caught */
+    FLOW_END,    /* the batch ends; the error was sent */
+    FLOW_CLOSE,  /* the connection ends */
+} Flow;
+Flow run_statements(SimSession *session, const StmtList *stmts);
+Flow run_statement(SimSession *session, const Stmt *stmt);
+/* After a failed statement: sends or throws the error and decides how to go on. */
+Flow run_failed(SimSession *session, const Stmt *stmt, SimError *error, uint16_t command,
+                bool is_dml);
+Flow run_text(SimSession *session, Str sql); /* parses and runs in the current frame */
+/* One expression by itself: IF, SET, PRINT, arguments. The value is kept in `arena`. */
+bool run_expression(SimSession *session, const Expr *expr, Arena *arena, SimValue *out,
+                    SimError *error) MUST_CHECK;
+bool run_condition(SimSession *session, const Expr *expr, bool *out, SimError *error) MUST_CHECK;
+
+void select_columns(const SelectPlan *plan, SimResultColumn *columns);
+bool session_sleep(SimSession *session, int64_t us,
+                   SimError *error) MUST_CHECK;      /* an attention ends it */
+bool session_kill(Front *front, int32_t session_id); /* false: no such session */
+
+/* Statements, by file. They return false with an error. */
+typedef struct StatementResult {
+    uint16_t command;
+    bool     has_count;
+    int64_t  count;
+    bool     is_silent; /* no DONE */
+} StatementResult;
+bool run_select(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                SimError *error);
+bool run_select_into(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                     SimError *error);
+bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                SimError *error);
+bool run_update(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                SimError *error);
+bool run_delete(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                SimError *error);
+bool run_ddl(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+             SimError *error);
+bool run_principal(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                   SimError *error);
+bool run_set_option(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error);
+bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena, SimError *error);
+
+/* --- procedures --- */
+typedef struct ProcArg {
+    Str      name; /* with its @, or empty */
+    SimValue value;
+    bool     is_output, is_default;
+    Str      target; /* the variable OUTPUT goes to */
+} ProcArg;
+typedef struct ProcCall {
+    SimSession            *session;
+    Arena                 *arena;
+    Str                    name;
+    ProcArg               *args;
+    size_t                 count;
+    int32_t                status;
+    SimError              *error;
+    Flow                   flow;  /* FLOW_NEXT unless what it ran ended otherwise */
+    const SimResultColumn *types; /* of the result set being sent */
+} ProcCall;
+typedef bool (*ProcRun)(ProcCall *call);
+typedef struct ProcEntry {
+    const char *name;
+    ProcRun     run;
+    const char *parameters; /* "@a,@b": names by position */
+} ProcEntry;
+/* By name, as a client or EXEC names it; NULL: 2812. */
+const ProcEntry *proc_find(SimSession *session, const ObjectName *name);
+bool             proc_bind_args(ProcCall *call, const ProcEntry *entry)
+    MUST_CHECK; /* puts args in the order of `parameters`; 8144, 8145 */
+bool            proc_bind_args_unless_open(ProcCall        *call,
+                                           const ProcEntry *entry) MUST_CHECK; /* not for "*" */
+bool            proc_run(ProcCall *call, const ProcEntry *entry);
+bool            session_reset_proc(ProcCall *call);
+const SimValue *proc_arg(const ProcCall *call, size_t index); /* NULL: not given, or DEFAULT */
+bool proc_text(ProcCall *call, size_t index, Str *out);       /* UTF-8; false: not given or NULL */
+bool proc_i64(ProcCall *call, size_t index, int64_t *out)
+    MUST_CHECK; /* true with *out untouched when not given; false: an error */
+void proc_set_output(ProcCall *call, size_t index, const SimValue *value);
+Flow run_exec(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+              SimError *error, bool *failed);
+
+/* Result sets of our own: columns as "name type" pairs, then rows of values. */
+typedef struct ResultSpec {
+    const char *name, *type;
+} ResultSpec;
+bool     proc_columns(ProcCall *call, const ResultSpec *specs, size_t count);
+bool     proc_row(ProcCall *call, const SimValue *values, size_t count);
+bool     proc_done(ProcCall *call, int64_t row_count);
+SimValue value_text(Arena *arena, Str utf8); /* nvarchar */
+SimValue value_int(int64_t value);           /* int */
+SimValue value_bigint(int64_t value);
+SimValue value_bit(bool value);
+SimValue value_lsn(Arena *arena, Lsn lsn); /* binary(10) */
+SimValue value_null(void);
+SimValue value_datetime(int64_t local_us);
+
+/* --- describing statements without running them --- */
+typedef struct Undeclared {
+    Str     name;
+    SimType type;
+    bool    is_known; /* from what it meets; nvarchar(4000) until then */
+} Undeclared;
+typedef LIST(Undeclared) UndeclaredList;
+bool describe_text(ProcCall *call, Str text, Str definition_text, SimResultColumn **columns_out,
+                   size_t *count_out, SimError *error) MUST_CHECK;
+bool describe_statements(SimSession *session, const StmtList *stmts, Arena *arena,
+                         SimResultColumn **columns_out, size_t *count_out,
+                         SimError *error) MUST_CHECK;
+bool describe_undeclared(SimSession *session, Str text, Arena *arena, UndeclaredList *out,
+                         SimError *error) MUST_CHECK;
+int  catalog_type_id(SimTypeKind kind); /* system_type_id */
+int  catalog_tds_type(SimTypeKind kind);
+int  catalog_max_length(const SimType *type);
+int  catalog_precision(const SimType *type);
+int  catalog_scale(const SimType *type);
+
+extern const ProcEntry cdc_procs[], catalog_procs[], control_procs[], session_procs[];
+
+ObjectName name_split(Arena *arena, Str text); /* "[db].[schema].[name]" */
+SimTable  *session_find_object(SimSession *session, Arena *arena, Str text,
+                               SimDatabase **database_out); /* that the session may see */
+
+/* --- CDC access (sqlserver.md 2.15) --- */
+bool cdc_can_access(SimSession *session, const SimCaptureInstance *instance);
+bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *arena, SimValue *out);
+
+/* --- the server's other half: sessions, controls, virtual clock --- */
+Front      *front_of(SimServer *server);
+int         front_version(const SimSession *session); /* 2016 ... 2025 */
+Str         front_zone(const SimSession *session);
+SimSession *front_first_session(Front *front);
+void        front_lock(Front *front);
+void        front_unlock(Front *front);
+/* Hooks of the controls. */
+bool control_statement(SimSession *session, const Stmt *stmt,
+                       SimError *error) MUST_CHECK; /* faults */
+void control_trace(SimSession *session, Str text, const ProcArg *args, size_t count);
+bool control_read(SimSession *session, SimTable *table, const char *when, int64_t rows,
+                  SimError *error) MUST_CHECK;
+
+/* "sqlserver.md 2.1" server facts */
+Str server_product_version(Arena *arena, int version);
+Str server_version_text(Arena *arena, int version);
+
+#endif

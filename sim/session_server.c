@@ -1,0 +1,251 @@
+/* session_server.c - the server as its sessions see it: opening, the registry of sessions, logins. */
+#include "sim/front_internal.h"
+
+Front *front_of(SimServer *server)
+{
+    return sim_server_owner(server);
+}
+
+int front_version(const SimSession *session)
+{
+    return sim_server_version(session->server);
+}
+
+Str front_zone(const SimSession *session)
+{
+    return sim_zone_name(sim_server_zone(session->server));
+}
+
+void front_lock(Front *front)
+{
+    void *token = NULL;
+
+    (void)queue_pop(front->lock, -1, &token);
+}
+
+void front_unlock(Front *front)
+{
+    (void)queue_push(front->lock, front);
+}
+
+SimSession *front_first_session(Front *front)
+{
+    return front->sessions;
+}
+
+bool sim_server_open(const SimOptions *options, SimServer **out, SimError *error)
+{
+    SimModelOptions model = {.clock                    = options->clock,
+                             .sched                    = options->sched,
+                             .rng                      = options->rng,
+                             .log                      = options->log,
+                             .server_version           = options->server_version,
+                             .time_zone                = options->time_zone,
+                             .capture_interval_ms      = options->capture_interval_ms,
+                             .idle_entry_ms            = options->idle_entry_ms,
+                             .retention_minutes        = options->retention_minutes,
+                             .command_id_per_statement = options->command_id_per_statement};
+    Front          *front = mem_alloc(sizeof *front);
+
+    front->clock = control_clock_new(options->clock);
+    model.clock  = front->clock;
+    if (!sim_model_open(&model, out, error)) {
+        clock_close(front->clock);
+        mem_free(front);
+        return false;
+    }
+    front->server  = *out;
+    front->arena   = arena_new();
+    front->lock    = queue_new(options->sched, 1);
+    front->next_id = 51;
+    (void)queue_push(front->lock, front);
+    sim_server_set_owner(*out, front);
+    Str login = str_is_empty(options->login) ? STR("sa") : options->login;
+    if (sim_create_login(*out, login, options->password, true, error)) return true;
+    sim_server_close(*out);
+    *out = NULL;
+    return false;
+}
+
+void sim_server_close(SimServer *server)
+{
+    if (!server) return;
+    Front *front = front_of(server);
+    control_close(front);
+    sim_model_close(server);
+    queue_close(front->lock);
+    queue_free(front->lock);
+    arena_close(front->arena);
+    clock_close(front->clock);
+    mem_free(front);
+}
+
+/* --- opening and closing sessions --- */
+static void front_add(Front *front, SimSession *session)
+{
+    front_lock(front);
+    session->id                = front->next_id++;
+    session->waiter.session_id = session->id;
+    SimSession **end           = &front->sessions;
+    while (*end)
+        end = &(*end)->next;
+    *end = session;
+    front_unlock(front);
+}
+
+static void front_remove(Front *front, SimSession *session)
+{
+    front_lock(front);
+    for (SimSession **at = &front->sessions; *at; at = &(*at)->next)
+        if (*at == session) {
+            *at = session->next;
+            break;
+        }
+    front_unlock(front);
+}
+
+static bool login_database(SimSession *session, const SimLoginRequest *login, SimError *error)
+{
+    SimError ignored = SIM_ERROR_INIT;
+    Str      name    = str_is_empty(login->database) ? STR("master") : login->database;
+
+    if (session_use_database(session, name, &ignored)) return true;
+    return sim_error(error, 4060,
+                     "Cannot open database \"%.*s\" requested by the login. The login failed.",
+                     STR_ARG(name));
+}
+
+bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSession **out,
+                      SimError *error)
+{
+    Front   *front = front_of(server);
+    SimLogin found;
+
+    *out = NULL;
+    if (!control_login(front, login, error)) return false;
+    if (!sim_check_login(server, login->user, login->password, &found)) {
+        sim_error(error, 18456, "Login failed for user '%.*s'.", STR_ARG(login->user));
+        error->severity = 14;
+        error->state    = 1;
+        return false;
+    }
+    SimSession *session     = mem_alloc(sizeof *session);
+    session->server         = server;
+    session->front          = front;
+    session->arena          = arena_new();
+    session->login          = (SimLogin){str_copy(session->arena, found.name), found.is_sysadmin};
+    session->app_name       = str_copy(session->arena, login->app_name);
+    session->host_name      = str_copy(session->arena, login->host_name);
+    session->login_us       = sim_server_local_us(server);
+    session->request_us     = session->login_us;
+    session->waiter.wake    = queue_new(sim_server_sched(server), 1);
+    session->prepared       = map_new();
+    session->context        = map_new();
+    session->next_handle    = 1;
+    session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));
+    options_default(&session->options, login->odbc);
+    session->login_options = session->options;
+    session_use_options(session);
+    front_add(front, session);
+    if (!login_database(session, login, error)) {
+        sim_session_close(session);
+        return false;
+    }
+    session->login_database = session->database;
+    frame_push(session, false); /* temp tables of the session itself */
+    *out = session;
+    return true;
+}
+
+void session_drop_prepared(SimSession *session)
+{
+    size_t at = 0;
+    Str    key;
+    void  *value = NULL;
+
+    while (map_next(session->prepared, &at, &key, &value))
+        arena_close(((Prepared *)value)->arena);
+    map_close(session->prepared);
+    session->prepared = map_new();
+}
+
+void session_drop_temp_tables(SimSession *session)
+{
+    for (size_t i = session->temp_tables.count; i-- > 0;) {
+        SimError   error = SIM_ERROR_INIT;
+        TempTable *temp  = &session->temp_tables.items[i];
+        if (sim_table_is_dropped(temp->table)) continue;
+        SimTxn *txn = sim_txn_begin(sim_table_database(temp->table), &session->waiter,
+                                    SIM_READ_COMMITTED);
+        if (!sim_drop_table(txn, temp->table, &error) || !sim_txn_commit(txn, NULL, &error))
+            sim_txn_rollback(txn);
+    }
+    session->temp_tables.count = 0;
+}
+
+void sim_session_close(SimSession *session)
+{
+    if (!session) return;
+    session->sink = NULL;
+    session_abandon(session);
+    atomic_store(&session->waiter.attention, false);
+    atomic_store(&session->waiter.killed, false);
+    session_drop_temp_tables(session);
+    while (session->frame)
+        frame_pop(session);
+    front_remove(session->front, session);
+    session_drop_prepared(session);
+    map_close(session->prepared);
+    map_close(session->context);
+    queue_close(session->waiter.wake);
+    queue_free(session->waiter.wake);
+    arena_close(session->arena);
+    mem_free(session);
+}
+
+int32_t sim_session_id(const SimSession *session)
+{
+    return session->id;
+}
+
+Str sim_session_database(const SimSession *session)
+{
+    return sim_database_name(session->database);
+}
+
+uint64_t sim_session_transaction(const SimSession *session)
+{
+    return session->tran_count > 0 ? session->descriptor : 0;
+}
+
+int sim_session_text_size(const SimSession *session)
+{
+    return session->options.text_size;
+}
+
+void sim_session_attention(SimSession *session)
+{
+    atomic_store(&session->waiter.attention, true);
+    sim_waiter_wake(&session->waiter);
+}
+
+void sim_session_clear_attention(SimSession *session)
+{
+    atomic_store(&session->waiter.attention, false);
+}
+
+SimStats sim_session_stats(const SimSession *session, bool last_statement_only)
+{
+    SimStats stats = last_statement_only ? session->statement_stats : session->stats;
+
+    if (!last_statement_only) stats.lock_waits = atomic_load(&session->waiter.lock_waits);
+    return stats;
+}
+
+void sim_session_add_io(SimSession *session, int64_t bytes_sent, int64_t blocked_ns)
+{
+    session->stats.bytes_sent += bytes_sent;
+    session->stats.blocked_ns += blocked_ns;
+    session->statement_stats.bytes_sent += bytes_sent;
+    session->statement_stats.blocked_ns += blocked_ns;
+}

@@ -1,0 +1,343 @@
+/* session_state.c - options, variables, principals and transactions of a session. */
+#include "sim/session_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- options --- */
+void options_default(SessionOptions *options, bool odbc)
+{
+    *options = (SessionOptions){.isolation               = SIM_READ_COMMITTED,
+                                .quoted_identifier       = true,
+                                .ansi_nulls              = true,
+                                .ansi_padding            = true,
+                                .ansi_warnings           = true,
+                                .arithabort              = odbc,
+                                .concat_null_yields_null = true,
+                                .ansi_null_dflt_on       = true,
+                                .lock_timeout_ms         = -1,
+                                .text_size               = odbc ? 2147483647 : 4096,
+                                .date_first              = 7};
+    (void)snprintf(options->date_format, sizeof options->date_format, "mdy");
+    (void)snprintf(options->language, sizeof options->language, "us_english");
+}
+
+void session_use_options(SimSession *session)
+{
+    session->waiter.lock_timeout_ms   = session->options.lock_timeout_ms;
+    session->waiter.deadlock_priority = session->options.deadlock_priority;
+}
+
+/* --- variables --- */
+Frame *frame_push(SimSession *session, bool in_procedure)
+{
+    Frame *frame = mem_alloc(sizeof *frame);
+
+    frame->outer        = session->frame;
+    frame->arena        = arena_new();
+    frame->variables    = map_new();
+    frame->in_procedure = in_procedure;
+    session->frame      = frame;
+    return frame;
+}
+
+static void drop_temp_tables(SimSession *session, const Frame *frame)
+{
+    for (size_t i = 0; i < session->temp_tables.count; i++) {
+        TempTable *temp = &session->temp_tables.items[i];
+        if (temp->frame != frame || sim_table_is_dropped(temp->table)) continue;
+        SimError error = SIM_ERROR_INIT;
+        SimTxn  *txn   = sim_txn_begin(sim_table_database(temp->table), &session->waiter,
+                                       SIM_READ_COMMITTED);
+        bool     ok = sim_drop_table(txn, temp->table, &error) && sim_txn_commit(txn, NULL, &error);
+        if (!ok) sim_txn_rollback(txn);
+    }
+}
+
+void frame_pop(SimSession *session)
+{
+    Frame *frame = session->frame;
+    size_t at    = 0;
+    Str    key;
+    void  *value = NULL;
+
+    while (map_next(frame->variables, &at, &key, &value))
+        mem_free(((Variable *)value)->bytes);
+    if (frame->outer) drop_temp_tables(session, frame);
+    session->frame = frame->outer;
+    map_close(frame->variables);
+    arena_close(frame->arena);
+    mem_free(frame);
+}
+
+Variable *frame_declare(Frame *frame, Str name, const SimType *type)
+{
+    Variable *variable = ARENA_NEW(frame->arena, Variable);
+
+    variable->name  = str_copy(frame->arena, name);
+    variable->type  = *type;
+    variable->value = sim_null(*type);
+    map_put(frame->variables, str_lower_ascii(frame->arena, name), variable);
+    return variable;
+}
+
+Variable *frame_find(const Frame *frame, Str name)
+{
+    char lower[300];
+
+    if (!frame || name.len >= sizeof lower) return NULL;
+    for (size_t i = 0; i < name.len; i++)
+        lower[i] = name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? (char)(name.ptr[i] + 32)
+                                                            : name.ptr[i];
+    return map_find(frame->variables, (Str){lower, name.len});
+}
+
+void variable_set(Variable *variable, const SimValue *value)
+{
+    SimType type = variable->type;
+
+    if (value->is_null || value->type.kind < SIM_CHAR) {
+        variable->value = *value;
+    } else {
+        if (value->bytes.len > variable->capacity) {
+            variable->capacity = value->bytes.len + value->bytes.len / 2;
+            uint8_t *bytes     = mem_alloc(variable->capacity);
+            if (value->bytes.len) memcpy(bytes, value->bytes.ptr, value->bytes.len);
+            mem_free(variable->bytes);
+            variable->bytes = bytes;
+        } else if (value->bytes.len) {
+            memmove(variable->bytes, value->bytes.ptr, value->bytes.len);
+        }
+        variable->value           = *value;
+        variable->value.bytes.ptr = variable->bytes;
+    }
+    if (variable->value.type.kind == type.kind) variable->value.type = type;
+}
+
+/* --- principals --- */
+bool session_user_in(SimSession *session, SimDatabase *database, Str *user_out)
+{
+    if (database == session->database && session->user.len > 0) {
+        *user_out = session->user;
+        return true;
+    }
+    return sim_find_user(database, &session->login,
+                         session->request_arena ? session->request_arena : session->arena,
+                         user_out);
+}
+
+bool session_is_owner(const SimSession *session)
+{
+    return session->login.is_sysadmin || sim_is_owner(session->database, session->user);
+}
+
+bool session_can_see(SimSession *session, SimDatabase *database, SimTable *table)
+{
+    static const SimPermission any[] = {SIM_PERM_SELECT, SIM_PERM_INSERT, SIM_PERM_UPDATE,
+                                        SIM_PERM_DELETE, SIM_PERM_CONTROL};
+    Str                        user;
+
+    if (session->login.is_sysadmin) return true;
+    if (!session_user_in(session, database, &user)) return false;
+    if (sim_is_owner(database, user)) return true;
+    for (size_t i = 0; i < COUNT_OF(any); i++)
+        if (sim_has_permission(database, user, any[i], table, NULL, 0, true)) return true;
+    return false;
+}
+
+bool session_use_database(SimSession *session, Str name, SimError *error)
+{
+    SimDatabase *database = sim_server_find_database(session->server, name);
+    Str          user;
+
+    if (!database)
+        return sim_error(
+            error, 911,
+            "Database '%.*s' does not exist. Make sure that the name is entered correctly.",
+            STR_ARG(name));
+    if (!sim_find_user(database, &session->login, session->arena, &user))
+        return sim_error(error, 916,
+                         "The server principal \"%.*s\" is not able to access the database "
+                         "\"%.*s\" under the current security context.",
+                         STR_ARG(session->login.name), STR_ARG(sim_database_name(database)));
+    session->database = database;
+    session->user     = user;
+    return true;
+}
+
+int64_t session_local_us(const SimSession *session, int64_t utc_us)
+{
+    return sim_zone_local_from_utc(sim_server_zone(session->server), utc_us);
+}
+
+/* --- transactions --- */
+SimTxn *session_txn(SimSession *session, SimDatabase *database)
+{
+    for (size_t i = 0; i < session->txn_count; i++)
+        if (session->txns[i].database == database) return session->txns[i].txn;
+    if (session->txn_count == SESSION_TXNS) return session->txns[SESSION_TXNS - 1].txn;
+    SessionTxn *entry = &session->txns[session->txn_count++];
+    entry->database   = database;
+    entry->txn        = sim_txn_begin(database, &session->waiter, session->options.isolation);
+    entry->mark       = sim_txn_mark(entry->txn);
+    if (session->statement_depth > 0) sim_txn_statement_begin(entry->txn);
+    return entry->txn;
+}
+
+static void send_descriptor(SimSession *session, SimEnvKind kind, uint64_t descriptor)
+{
+    uint8_t bytes[8];
+    Bytes   empty = {NULL, 0}, value = {bytes, sizeof bytes};
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(descriptor >> (8 * i));
+    if (!session->sink || !session->sink->env_change) return;
+    if (!session->sink->env_change(session->sink, kind, kind == SIM_ENV_BEGIN_TRAN ? value : empty,
+                                   kind == SIM_ENV_BEGIN_TRAN ? empty : value))
+        session->sink_failed = true;
+}
+
+bool session_begin(SimSession *session, Str name)
+{
+    (void)name;
+    if (++session->tran_count > 1) return true;
+    session->descriptor = sim_txn_id(session_txn(session, session->database));
+    session->doomed     = false;
+    send_descriptor(session, SIM_ENV_BEGIN_TRAN, session->descriptor);
+    return true;
+}
+
+static void forget_transaction(SimSession *session)
+{
+    session->tran_count        = 0;
+    session->txn_count         = 0;
+    session->descriptor        = 0;
+    session->doomed            = false;
+    session->save_points.count = 0;
+}
+
+static bool commit_all(SimSession *session, SimError *error)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < session->txn_count; i++) {
+        if (ok)
+            ok = sim_txn_commit(session->txns[i].txn, NULL, error);
+        else
+            sim_txn_rollback(session->txns[i].txn);
+    }
+    session->txn_count = 0;
+    return ok;
+}
+
+bool session_commit(SimSession *session, SimError *error)
+{
+    uint64_t descriptor = session->descriptor;
+
+    if (session->tran_count == 0)
+        return sim_error(error, 3902,
+                         "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.");
+    if (session->doomed)
+        return sim_error(error, 3930,
+                         "The current transaction cannot be committed and cannot support "
+                         "operations that write to the log file. Roll back the "
+                         "transaction.");
+    if (session->tran_count > 1) {
+        session->tran_count--;
+        return true;
+    }
+    bool ok = commit_all(session, error);
+    forget_transaction(session);
+    send_descriptor(session, ok ? SIM_ENV_COMMIT_TRAN : SIM_ENV_ROLLBACK_TRAN, descriptor);
+    return ok;
+}
+
+void session_abandon(SimSession *session)
+{
+    uint64_t descriptor = session->descriptor;
+    bool     was_open   = session->tran_count > 0;
+
+    for (size_t i = 0; i < session->txn_count; i++)
+        sim_txn_rollback(session->txns[i].txn);
+    forget_transaction(session);
+    if (was_open) send_descriptor(session, SIM_ENV_ROLLBACK_TRAN, descriptor);
+}
+
+static SavePoint *find_save_point(SimSession *session, Str name)
+{
+    for (size_t i = session->save_points.count; i-- > 0;)
+        if (sim_name_equal(session->save_points.items[i].name, name))
+            return &session->save_points.items[i];
+    return NULL;
+}
+
+bool session_rollback(SimSession *session, Str name, SimError *error)
+{
+    if (session->tran_count == 0)
+        return sim_error(
+            error, 3903,
+            "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.");
+    SavePoint *point = str_is_empty(name) ? NULL : find_save_point(session, name);
+    if (!point) {
+        session_abandon(session);
+        return true;
+    }
+    if (session->doomed)
+        return sim_error(error, 3931,
+                         "The current transaction cannot be rolled back to a savepoint. Roll back "
+                         "the entire transaction.");
+    for (size_t i = 0; i < session->txn_count; i++) {
+        if (i < point->txn_count)
+            sim_txn_undo_to(session->txns[i].txn, point->marks[i]);
+        else
+            sim_txn_undo_to(session->txns[i].txn, 0);
+    }
+    return true;
+}
+
+bool session_save(SimSession *session, Str name, SimError *error)
+{
+    if (session->tran_count == 0)
+        return sim_error(error, 628,
+                         "Cannot issue SAVE TRANSACTION when there is no active transaction.");
+    SavePoint *point = LIST_PUSH(session->arena, &session->save_points);
+    point->name      = str_copy(session->arena, name);
+    point->txn_count = session->txn_count;
+    for (size_t i = 0; i < session->txn_count; i++)
+        point->marks[i] = sim_txn_mark(session->txns[i].txn);
+    return true;
+}
+
+void session_statement_begin(SimSession *session)
+{
+    if (session->statement_depth++ > 0) return;
+    for (size_t i = 0; i < session->txn_count; i++) {
+        session->txns[i].mark = sim_txn_mark(session->txns[i].txn);
+        sim_txn_statement_begin(session->txns[i].txn);
+    }
+}
+
+bool session_statement_end(SimSession *session, bool ok, SimError *error)
+{
+    if (--session->statement_depth > 0) return true;
+    if (session->variable_txn) { /* table variables are no part of the transaction */
+        SimError ignored = SIM_ERROR_INIT;
+        sim_txn_statement_end(session->variable_txn);
+        if (!ok)
+            sim_txn_rollback(session->variable_txn);
+        else if (!sim_txn_commit(session->variable_txn, NULL, &ignored))
+            ok = false;
+        session->variable_txn = NULL;
+    }
+    for (size_t i = 0; i < session->txn_count; i++) {
+        if (!ok && session->tran_count > 0)
+            sim_txn_undo_to(session->txns[i].txn, session->txns[i].mark);
+        sim_txn_statement_end(session->txns[i].txn);
+    }
+    if (session->tran_count > 0) return true;
+    if (ok) return commit_all(session, error);
+    for (size_t i = 0; i < session->txn_count; i++)
+        sim_txn_rollback(session->txns[i].txn);
+    session->txn_count = 0;
+    return true;
+}
