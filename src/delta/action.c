@@ -1,5 +1,5 @@
-/* The lines of a commit (delta.md 1.5). Unknown keys and fields are no error; a line that is not JSON, or an action without what it
- * cannot do without, is. */
+/* The lines of a commit (delta.md 1.5). Unknown keys and fields are no error; a line that is not
+ * JSON, or an action without what it cannot do without, is. */
 #include "delta/delta_internal.h"
 
 #include <string.h>
@@ -99,7 +99,8 @@ int64_t stats_row_count(Str stats)
 
     if (str_starts_with(stats, usual)) { /* nearly every writer's: no need to check the rest */
         size_t end = usual.len;
-        while (end < stats.len && stats.ptr[end] >= '0' && stats.ptr[end] <= '9') end++;
+        while (end < stats.len && stats.ptr[end] >= '0' && stats.ptr[end] <= '9')
+            end++;
         bool ends = end < stats.len && (stats.ptr[end] == ',' || stats.ptr[end] == '}');
         return ends && str_parse_i64(str_slice(stats, usual.len, end), &count) ? count : -1;
     }
@@ -110,8 +111,9 @@ int64_t stats_row_count(Str stats)
 
 static const char *parse_add(JsonText body, Arena *arena, AddAction *out)
 {
-    const char *const kept[] = {"partitionValues",         "tags",       "deletionVector",
-                                "baseRowId", "defaultRowCommitVersion", "clusteringProvider"};
+    const char *const kept[] = {"partitionValues",         "tags",
+                                "deletionVector",          "baseRowId",
+                                "defaultRowCommitVersion", "clusteringProvider"};
 
     *out = (AddAction){
         .path        = json_text_str(json_text_find(body, "path"), arena),
@@ -130,8 +132,9 @@ static const char *parse_add(JsonText body, Arena *arena, AddAction *out)
 
 static const char *parse_remove(JsonText body, Arena *arena, RemoveAction *out)
 {
-    const char *const kept[] = {"extendedFileMetadata", "partitionValues", "size",
-                                "deletionVector",       "baseRowId",       "defaultRowCommitVersion"};
+    const char *const kept[] = {
+        "extendedFileMetadata", "partitionValues", "size",
+        "deletionVector",       "baseRowId",       "defaultRowCommitVersion"};
 
     *out = (RemoveAction){
         .path        = json_text_str(json_text_find(body, "path"), arena),
@@ -147,9 +150,11 @@ static const char *parse_txn(JsonText body, Arena *arena, TxnAction *out)
 {
     JsonText app_id = json_text_find(body, "appId");
 
-    *out = (TxnAction){.app_id = json_text_str(app_id, arena), .last_updated_ms = i64_or(body, "lastUpdated", -1)};
+    *out = (TxnAction){.app_id          = json_text_str(app_id, arena),
+                       .last_updated_ms = i64_or(body, "lastUpdated", -1)};
     if (app_id.kind != JSON_TEXT_STRING) return "a txn without an appId";
-    if (!json_text_i64(json_text_find(body, "version"), &out->version)) return "a txn without a version";
+    if (!json_text_i64(json_text_find(body, "version"), &out->version))
+        return "a txn without a version";
     return NULL;
 }
 
@@ -220,10 +225,12 @@ static bool next_line(ActionReader *reader, bool *found_out, Err *err)
         reader->line++;
         if (str_trim(line).len > 0) {
             if (!utf8_is_valid(line))
-                return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: line %zu is not UTF-8", STR_ARG(reader->file),
-                               reader->line);
-            if (!json_text_parse(line, &reader->object, &bad_at) || reader->object.kind != JSON_TEXT_OBJECT)
-                return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: line %zu is no JSON object (byte %zu of the file)",
+                return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: line %zu is not UTF-8",
+                               STR_ARG(reader->file), reader->line);
+            if (!json_text_parse(line, &reader->object, &bad_at) ||
+                reader->object.kind != JSON_TEXT_OBJECT)
+                return err_set(err, ERR_DAMAGED,
+                               "DELTA-L09 %.*s: line %zu is no JSON object (byte %zu of the file)",
                                STR_ARG(reader->file), reader->line, reader->offset + bad_at);
             reader->at = 0;
             *found_out = reader->has_object = true;
@@ -242,14 +249,16 @@ bool action_next(ActionReader *reader, bool *found_out, Action *out, Err *err)
     ActionKind kind;
 
     for (;;) {
-        while (reader->has_object && json_text_next_member(reader->object, &reader->at, &key, &value)) {
+        while (reader->has_object &&
+               json_text_next_member(reader->object, &reader->at, &key, &value)) {
             if (!find_kind(key, &kind) || value.kind == JSON_TEXT_NULL) continue;
 
-            const char *wrong = value.kind != JSON_TEXT_OBJECT ? "an action that is no object"
-                                                               : parse_body(kind, value, reader->arena, out);
+            const char *wrong = value.kind != JSON_TEXT_OBJECT
+                                    ? "an action that is no object"
+                                    : parse_body(kind, value, reader->arena, out);
             if (wrong)
-                return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: line %zu has %s", STR_ARG(reader->file),
-                               reader->line, wrong);
+                return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: line %zu has %s",
+                               STR_ARG(reader->file), reader->line, wrong);
             return *found_out = true;
         }
         reader->has_object = false;

@@ -1,5 +1,5 @@
-/* Reading statistics back (delta.md 2.4): which files can hold what is looked for. They come from every writer there is, so whatever
- * cannot be understood means that the file may hold it. */
+/* Reading statistics back (delta.md 2.4): which files can hold what is looked for. They come
+ * from every writer there is, so whatever cannot be understood means that the file may hold it. */
 #include "delta/delta_internal.h"
 
 #include <assert.h>
@@ -37,29 +37,34 @@ static bool find_bounds(const Column *column, const DeltaFile *file, Arena *aren
     size_t   bad_at;
 
     *out = (DeltaBounds){.min = {NULL, 0}, .max = {NULL, 0}, .null_count = -1};
-    if (file->stats.len == 0 || !utf8_is_valid(file->stats) || !json_text_parse(file->stats, &stats, &bad_at))
+    if (file->stats.len == 0 || !utf8_is_valid(file->stats) ||
+        !json_text_parse(file->stats, &stats, &bad_at))
         return false;
-    out->min = bound_text(stats, "minValues", column->name, arena);
-    out->max = bound_text(stats, "maxValues", column->name, arena);
+    out->min       = bound_text(stats, "minValues", column->name, arena);
+    out->max       = bound_text(stats, "maxValues", column->name, arena);
     JsonText nulls = json_text_find_str(json_text_find(stats, "nullCount"), column->name);
     if (!json_text_i64(nulls, &out->null_count) || out->null_count < 0) out->null_count = -1;
     return out->min.ptr || out->max.ptr || out->null_count >= 0;
 }
 
-bool delta_file_find_bounds(const DeltaTable *table, const DeltaFile *file, Str column, Arena *arena, DeltaBounds *out)
+bool delta_file_find_bounds(const DeltaTable *table, const DeltaFile *file, Str column,
+                            Arena *arena, DeltaBounds *out)
 {
     const Column *found = find_column(table, column);
 
     *out = (DeltaBounds){.min = {NULL, 0}, .max = {NULL, 0}, .null_count = -1};
     if (!found || !find_bounds(found, file, arena, out)) return false;
-    out->min = out->min.ptr ? str_copy(arena, out->min) : out->min; /* the file's text may go with the next refresh */
+    out->min = out->min.ptr ? str_copy(arena, out->min)
+                            : out->min; /* the file's text may go with the next refresh */
     out->max = out->max.ptr ? str_copy(arena, out->max) : out->max;
     return true;
 }
 
 static bool parse_time(Str text, Arena *arena, int64_t *out)
 {
-    if (text.len == 10) text = str_printf(arena, "%.*sT00:00:00", STR_ARG(text)); /* a date, from before a widening */
+    if (text.len == 10)
+        text = str_printf(arena, "%.*sT00:00:00",
+                          STR_ARG(text)); /* a date, from before a widening */
     return time_parse(text, out);
 }
 
@@ -115,7 +120,8 @@ static bool ends_below(ColumnType type, Str max, Str low, bool low_inclusive, Ar
 {
     Comparable end, start;
 
-    if (!max.ptr || !parse_value(type, max, arena, &end) || !parse_value(type, low, arena, &start)) return false;
+    if (!max.ptr || !parse_value(type, max, arena, &end) || !parse_value(type, low, arena, &start))
+        return false;
     if (is_time(type)) end.i64 += CUT_OFF_US;
     int order = compare(type, &end, &start);
     return order < 0 || (order == 0 && !low_inclusive);
@@ -126,13 +132,15 @@ static bool starts_above(ColumnType type, Str min, Str high, bool high_inclusive
 {
     Comparable start, end;
 
-    if (!min.ptr || !parse_value(type, min, arena, &start) || !parse_value(type, high, arena, &end)) return false;
+    if (!min.ptr || !parse_value(type, min, arena, &start) || !parse_value(type, high, arena, &end))
+        return false;
     int order = compare(type, &start, &end);
     return order > 0 || (order == 0 && !high_inclusive);
 }
 
-bool delta_file_may_hold_range(const DeltaTable *table, const DeltaFile *file, Str column, const Str *low,
-                               bool low_inclusive, const Str *high, bool high_inclusive)
+bool delta_file_may_hold_range(const DeltaTable *table, const DeltaFile *file, Str column,
+                               const Str *low, bool low_inclusive, const Str *high,
+                               bool high_inclusive)
 {
     const Column *found = find_column(table, column);
     DeltaBounds   bounds;
@@ -142,7 +150,8 @@ bool delta_file_may_hold_range(const DeltaTable *table, const DeltaFile *file, S
     Arena *arena = arena_new();
     if (find_bounds(found, file, arena, &bounds)) {
         bool is_all_null = file->row_count >= 0 && bounds.null_count == file->row_count;
-        may = !is_all_null && !(low && ends_below(found->type, bounds.max, *low, low_inclusive, arena)) &&
+        may              = !is_all_null &&
+              !(low && ends_below(found->type, bounds.max, *low, low_inclusive, arena)) &&
               !(high && starts_above(found->type, bounds.min, *high, high_inclusive, arena));
     }
     arena_close(arena);

@@ -1,12 +1,12 @@
-/* Checkpoints (delta.md 2.13): the state of a version as one Parquet file, checked by reading it back before it gets its name, and only
- * then announced. */
+/* Checkpoints (delta.md 2.13): the state of a version as one Parquet file, checked by reading it
+ * back before it gets its name, and only then announced. */
 #include "delta/delta_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #define INTERVAL_DEFAULT 10
-#define FLUSH_BYTES ((size_t)1 << 20)
+#define FLUSH_BYTES      ((size_t)1 << 20)
 
 typedef struct Counts {
     int64_t actions, adds, protocols, metadatas;
@@ -24,7 +24,9 @@ typedef struct LineFile {
 static void flush_lines(LineFile *lines)
 {
     if (lines->buf.overflow) lines->failed = true;
-    if (fwrite(lines->buf.ptr ? lines->buf.ptr : "", 1, lines->buf.len, lines->file) != lines->buf.len) lines->failed = true;
+    if (fwrite(lines->buf.ptr ? lines->buf.ptr : "", 1, lines->buf.len, lines->file) !=
+        lines->buf.len)
+        lines->failed = true;
     arena_reset(lines->arena);
     lines->buf = buf_new(lines->arena, 0);
 }
@@ -45,7 +47,8 @@ static void write_members(Buf *buf, Str members, bool needs_partitions)
 {
     if (members.len > 0) buf_append_char(buf, ',');
     buf_append(buf, members);
-    JsonText object = {.kind = JSON_TEXT_OBJECT, .text = str_printf(buf->arena, "{%.*s}", STR_ARG(members))};
+    JsonText object = {.kind = JSON_TEXT_OBJECT,
+                       .text = str_printf(buf->arena, "{%.*s}", STR_ARG(members))};
     if (needs_partitions && json_text_find(object, "partitionValues").kind == JSON_TEXT_NONE)
         buf_append_c(buf, ",\"partitionValues\":{}");
 }
@@ -117,31 +120,37 @@ static void write_domain(LineFile *lines, const DomainEntry *domain)
 
 static void write_txns(LineFile *lines, const DeltaTable *table, int64_t now_ms)
 {
-    int64_t retention_us = header_property_interval_us(table_header(table), "delta.setTransactionRetentionDuration", -1);
+    int64_t retention_us = header_property_interval_us(table_header(table),
+                                                       "delta.setTransactionRetentionDuration", -1);
     Str     key;
     void   *value;
 
     for (size_t at = 0; map_next(table->state->txns, &at, &key, &value);) {
-        const TxnEntry *txn = value;
-        bool is_expired = retention_us >= 0 && txn->last_updated_ms >= 0 && txn->last_updated_ms < now_ms - retention_us / 1000;
+        const TxnEntry *txn        = value;
+        bool            is_expired = retention_us >= 0 && txn->last_updated_ms >= 0 &&
+                          txn->last_updated_ms < now_ms - retention_us / 1000;
         if (!is_expired) write_txn(lines, txn);
     }
 }
 
 static void write_state(LineFile *lines, const DeltaTable *table, int64_t now_ms)
 {
-    const LogState *state = table->state;
-    Str             as_json;
-    bool with_stats = !header_find_property(table_header(table), STR("delta.checkpoint.writeStatsAsJson"), &as_json) ||
-                      !str_equal_ignoring_case(as_json, STR("false"));
-    Str   key;
-    void *value;
+    const LogState *state   = table->state;
+    const Str       setting = STR("delta.checkpoint.writeStatsAsJson");
+    Str             as_json = STR_EMPTY;
+    Str             key;
+    void           *value;
+
+    (void)header_find_property(table_header(table), setting, &as_json);
+    bool with_stats = !str_equal_ignoring_case(as_json, STR("false"));
 
     write_raw(lines, "protocol", table_header(table)->protocol_raw);
     write_raw(lines, "metaData", table_header(table)->metadata_raw);
     write_txns(lines, table, now_ms);
-    for (size_t at = 0; map_next(state->domains, &at, &key, &value);) write_domain(lines, value);
-    for (size_t at = 0; map_next(state->tombstones, &at, &key, &value);) write_remove(lines, value);
+    for (size_t at = 0; map_next(state->domains, &at, &key, &value);)
+        write_domain(lines, value);
+    for (size_t at = 0; map_next(state->tombstones, &at, &key, &value);)
+        write_remove(lines, value);
     for (size_t at = 0; map_next(state->files, &at, &key, &value);)
         write_add(lines, &((const LiveFile *)value)->file, with_stats);
 }
@@ -149,7 +158,8 @@ static void write_state(LineFile *lines, const DeltaTable *table, int64_t now_ms
 static bool write_lines(const DeltaTable *table, Str local, int64_t now_ms, Counts *out, Err *err)
 {
     Arena   *arena = arena_new();
-    LineFile lines = {.file = fopen(str_c(arena, local), "wb"), .arena = arena, .buf = buf_new(arena, 0)};
+    LineFile lines = {
+        .file = fopen(str_c(arena, local), "wb"), .arena = arena, .buf = buf_new(arena, 0)};
 
     if (!lines.file) {
         arena_close(arena);
@@ -195,7 +205,8 @@ static bool count_rows(RowStream *rows, Counts *counts, Err *err)
     while ((ok = row_stream_next(rows, &block, err)) && block.row_count > 0) {
         for (size_t i = 0; ok && i < block.row_count; i++) {
             arena_reset(arena);
-            ok = column_is_null(&block.columns[0], i) || count_row(column_str(&block.columns[0], i), arena, counts, err);
+            ok = column_is_null(&block.columns[0], i) ||
+                 count_row(column_str(&block.columns[0], i), arena, counts, err);
         }
         if (!ok) break;
     }
@@ -211,10 +222,15 @@ static bool verify(const DeltaTable *table, Str local, const Counts *want, Err *
     Counts       got     = {0};
 
     bool ok = duck_session_open(table->context->duck, &session, err) &&
-              duck_checkpoint_read(session, &local, 1, arena, &rows, err) && count_rows(rows, &got, err);
-    if (ok && (got.actions != want->actions || got.adds != want->adds || got.protocols != 1 || got.metadatas != 1))
-        ok = err_set(err, ERR_DAMAGED, "it reads back as %lld actions with %lld files, and %lld with %lld were written",
-                     (long long)got.actions, (long long)got.adds, (long long)want->actions, (long long)want->adds);
+              duck_checkpoint_read(session, &local, 1, arena, &rows, err) &&
+              count_rows(rows, &got, err);
+    if (ok && (got.actions != want->actions || got.adds != want->adds || got.protocols != 1 ||
+               got.metadatas != 1))
+        ok = err_set(
+            err, ERR_DAMAGED,
+            "it reads back as %lld actions with %lld files, and %lld with %lld were written",
+            (long long)got.actions, (long long)got.adds, (long long)want->actions,
+            (long long)want->adds);
     row_stream_close(rows);
     duck_session_close(session);
     arena_close(arena);
@@ -223,13 +239,15 @@ static bool verify(const DeltaTable *table, Str local, const Counts *want, Err *
 
 /* --- publishing --- */
 
-static bool announce(const DeltaTable *table, int64_t version, const Counts *counts, int64_t size_bytes, Arena *arena, Err *err)
+static bool announce(const DeltaTable *table, int64_t version, const Counts *counts,
+                     int64_t size_bytes, Arena *arena, Err *err)
 {
     LastCheckpoint hint;
     Buf            buf  = buf_new(arena, 0);
     JsonWriter     json = json_writer(&buf, false, false);
 
-    if (last_checkpoint_read(&table->place, arena, &hint, err) && hint.version > version) return true; /* never back */
+    if (last_checkpoint_read(&table->place, arena, &hint, err) && hint.version > version)
+        return true; /* never back */
     if (err->code != ERR_NONE) return false;
     json_object_begin(&json);
     json_member_i64(&json, "version", version);
@@ -247,8 +265,8 @@ static bool write_checkpoint(DeltaTable *table, StoreStaging *staging, Arena *ar
     int64_t    now_ms  = clock_utc_us(table->context->clock) / 1000;
     Str        name    = log_name_checkpoint(arena, version);
     Str        path    = store_join(arena, table->place.log_path, name);
-    Str        lines   = STR_EMPTY, parquet = STR_EMPTY;
-    Counts     counts  = {0};
+    Str        lines = STR_EMPTY, parquet = STR_EMPTY;
+    Counts     counts = {0};
     StoreEntry entry;
 
     log_state_drop_expired(table->state, now_ms);
@@ -257,8 +275,10 @@ static bool write_checkpoint(DeltaTable *table, StoreStaging *staging, Arena *ar
     if (!write_lines(table, lines, now_ms, &counts, err)) return false;
     if (!duck_checkpoint_write(table->context->duck, lines, parquet, NULL, err)) return false;
     if (!verify(table, parquet, &counts, err)) return false;
-    /* a checksum that Hadoop left beside an older file of this name would make ours unreadable to it (2.10) */
-    Str stale = store_join(arena, table->place.log_path, str_printf(arena, ".%.*s.crc", STR_ARG(name)));
+    /* a checksum that Hadoop left beside an older file of this name would make ours unreadable
+     * to it (2.10) */
+    Str stale = store_join(arena, table->place.log_path,
+                           str_printf(arena, ".%.*s.crc", STR_ARG(name)));
     if (!store_remove(table->context->store, stale, err)) return false;
     if (!store_staging_publish(staging, name, path, &entry, err)) {
         if (err->code != ERR_CONFLICT) return false;
@@ -276,7 +296,8 @@ static bool can_checkpoint(const DeltaTable *table, Err *err)
     if (!delta_table_check_writable(table, false, err)) return false;
     if (header_property_is_true(table_header(table), "delta.checkpoint.writeStatsAsStruct"))
         return err_set(err, ERR_UNSUPPORTED,
-                       "table %.*s: delta.checkpoint.writeStatsAsStruct asks for typed statistics, which tidelake does not "
+                       "table %.*s: delta.checkpoint.writeStatsAsStruct asks for typed statistics, "
+                       "which tidelake does not "
                        "write",
                        STR_ARG(table->place.path));
     return true;
@@ -285,7 +306,8 @@ static bool can_checkpoint(const DeltaTable *table, Err *err)
 static bool checkpoint_is_there(const DeltaTable *table, Arena *arena, bool *there_out, Err *err)
 {
     StoreEntry entry;
-    Str        path = store_join(arena, table->place.log_path, log_name_checkpoint(arena, table->state->version));
+    Str        path = store_join(arena, table->place.log_path,
+                                 log_name_checkpoint(arena, table->state->version));
 
     *there_out = store_stat(table->context->store, path, &entry, err) && entry.size_bytes > 0;
     if (*there_out || err->code == ERR_NOT_FOUND || err->code == ERR_NONE) {
@@ -303,8 +325,8 @@ bool delta_table_checkpoint(DeltaTable *table, Err *err)
 
     bool ok = can_checkpoint(table, err) && checkpoint_is_there(table, arena, &there, err);
     if (ok && !there)
-        ok = store_staging_open(table->context->store, table->place.path, STR("checkpoint"), table->context->rng, &staging,
-                                err) &&
+        ok = store_staging_open(table->context->store, table->place.path, STR("checkpoint"),
+                                table->context->rng, &staging, err) &&
              write_checkpoint(table, staging, arena, err);
     store_staging_close(staging);
     arena_close(arena);
@@ -317,7 +339,7 @@ static bool is_behind(DeltaTable *table, int64_t interval)
 {
     if (table->state->version - table->checkpoint_version <= 2 * interval) return false;
 
-    Arena         *arena = arena_new();
+    Arena         *arena   = arena_new();
     Err            ignored = ERR_INIT;
     LastCheckpoint hint;
     if (last_checkpoint_read(&table->place, arena, &hint, &ignored))
@@ -328,19 +350,22 @@ static bool is_behind(DeltaTable *table, int64_t interval)
 
 void checkpoint_when_due(DeltaTable *table, bool is_forced)
 {
-    int64_t interval = header_property_i64(table_header(table), "delta.checkpointInterval", INTERVAL_DEFAULT);
+    int64_t interval = header_property_i64(table_header(table), "delta.checkpointInterval",
+                                           INTERVAL_DEFAULT);
     int64_t version  = table->state->version;
     Err     err      = ERR_INIT;
 
     if (interval < 1) interval = INTERVAL_DEFAULT;
-    if (version <= 0 || (!is_forced && version % interval != 0 && !is_behind(table, interval))) return;
+    if (version <= 0 || (!is_forced && version % interval != 0 && !is_behind(table, interval)))
+        return;
     if (delta_table_checkpoint(table, &err)) {
-        log_debug(table->context->log, "delta", "checkpoint written", LOG_STR("table", table->place.path),
-                  LOG_I64("version", version));
+        log_debug(table->context->log, "delta", "checkpoint written",
+                  LOG_STR("table", table->place.path), LOG_I64("version", version));
         return;
     }
     char text[512];
     err_format(&err, text, sizeof text);
-    log_warn(table->context->log, "delta", "a checkpoint could not be written", LOG_STR("table", table->place.path),
-             LOG_I64("version", version), LOG_TEXT("error", text));
+    log_warn(table->context->log, "delta", "a checkpoint could not be written",
+             LOG_STR("table", table->place.path), LOG_I64("version", version),
+             LOG_TEXT("error", text));
 }

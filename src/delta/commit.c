@@ -1,5 +1,5 @@
-/* Commits (delta.md 2.5, 2.9 to 2.12): decide against the newest state, put if absent, and when another writer was first, read what it
- * did before deciding again. */
+/* Commits (delta.md 2.5, 2.9 to 2.12): decide against the newest state, put if absent, and when
+ * another writer was first, read what it did before deciding again. */
 #include "delta/header_change.h"
 
 typedef struct CommitRun {
@@ -19,7 +19,8 @@ static bool is_rewrite(const DeltaCommit *commit)
 
 static Str key_of_file(const DeltaFile *file, Arena *arena)
 {
-    JsonText extra = {.kind = JSON_TEXT_OBJECT, .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
+    JsonText extra = {.kind = JSON_TEXT_OBJECT,
+                      .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
     return log_state_key(arena, file->path, action_dv_id(extra, arena));
 }
 
@@ -49,8 +50,11 @@ static bool is_recorded(const DeltaTable *table, const DeltaTxn *txn)
 
 static bool fail_conflict(const DeltaTable *table, const char *what, Str name, Err *err)
 {
-    return err_set(err, ERR_CONFLICT, "table %.*s: another writer came first, %s%s%.*s (version %lld); compute it again",
-                   STR_ARG(table->place.path), what, name.len ? " " : "", STR_ARG(name), (long long)table->state->version);
+    return err_set(
+        err, ERR_CONFLICT,
+        "table %.*s: another writer came first, %s%s%.*s (version %lld); compute it again",
+        STR_ARG(table->place.path), what, name.len ? " " : "", STR_ARG(name),
+        (long long)table->state->version);
 }
 
 static bool check_removes_live(const CommitRun *run, Err *err)
@@ -79,7 +83,9 @@ static bool check_attempt(CommitRun *run, Err *err)
 
     if (!delta_table_check_writable(table, run->commit->remove_count > 0, err)) return false;
     if (!check_removes_live(run, err)) return false;
-    if (!header_change_plan(&table->place, table_header(table), run->commit, run->scratch, &run->change, err)) return false;
+    if (!header_change_plan(&table->place, table_header(table), run->commit, run->scratch,
+                            &run->change, err))
+        return false;
     for (size_t i = 0; i < run->commit->add_count; i++)
         if (!check_add_schema(run, &run->commit->adds[i], err)) return false;
     return true;
@@ -89,11 +95,13 @@ static bool has_nothing_to_do(const CommitRun *run)
 {
     const DeltaCommit *commit = run->commit;
     size_t             adds   = 0;
-    for (size_t i = 0; i < commit->add_count; i++) adds += commit->adds[i].row_count != 0;
+    for (size_t i = 0; i < commit->add_count; i++)
+        adds += commit->adds[i].row_count != 0;
     return adds == 0 && commit->remove_count == 0 && !commit->txn && run->change.metadata.len == 0;
 }
 
-/* After the winners' commits were read (2.11). An append goes on: what it needs is checked by the next attempt. */
+/* After the winners' commits were read (2.11). An append goes on: what it needs is checked by
+ * the next attempt. */
 static bool check_winners(const CommitRun *run, const LogChanges *changes, Err *err)
 {
     const DeltaCommit *commit = run->commit;
@@ -130,23 +138,25 @@ static void fill_write_defaults(const DeltaCommit *commit, CommitHead *head, Are
         head->parameter_count = 2;
     }
     if (head->metric_count == 0) {
-        DeltaPair *pairs   = ARENA_ARRAY(arena, DeltaPair, 3);
-        pairs[0]           = (DeltaPair){STR("numFiles"), str_printf(arena, "%lld", (long long)files)};
-        pairs[1]           = (DeltaPair){STR("numOutputRows"), str_printf(arena, "%lld", (long long)rows)};
-        pairs[2]           = (DeltaPair){STR("numOutputBytes"), str_printf(arena, "%lld", (long long)bytes)};
+        DeltaPair *pairs = ARENA_ARRAY(arena, DeltaPair, 3);
+        pairs[0] = (DeltaPair){STR("numFiles"), str_printf(arena, "%lld", (long long)files)};
+        pairs[1] = (DeltaPair){STR("numOutputRows"), str_printf(arena, "%lld", (long long)rows)};
+        pairs[2] = (DeltaPair){STR("numOutputBytes"), str_printf(arena, "%lld", (long long)bytes)};
         head->metrics      = pairs;
         head->metric_count = 3;
     }
 }
 
-/* In-commit timestamps grow with every commit (2.6); the one before ours is in memory, or in its file when the state came from a
- * checkpoint. */
+/* In-commit timestamps grow with every commit (2.6); the one before ours is in memory, or in its
+ * file when the state came from a checkpoint. */
 static bool next_in_commit_ms(DeltaTable *table, int64_t now_ms, int64_t *out, Err *err)
 {
     *out = -1;
-    if (!header_property_is_true(table_header(table), "delta.enableInCommitTimestamps")) return true;
+    if (!header_property_is_true(table_header(table), "delta.enableInCommitTimestamps"))
+        return true;
     int64_t before = table->state->in_commit_ms;
-    if (before < 0 && !log_read_in_commit_ms(&table->place, table->state->version, &before, err)) return false;
+    if (before < 0 && !log_read_in_commit_ms(&table->place, table->state->version, &before, err))
+        return false;
     *out = MAX(now_ms, before + 1);
     return true;
 }
@@ -176,19 +186,21 @@ static bool build_text(CommitRun *run, Str txn_id, Str *out, Err *err)
     if (run->change.protocol.len > 0) commit_write_raw(&buf, "protocol", run->change.protocol);
     if (run->change.metadata.len > 0) commit_write_raw(&buf, "metaData", run->change.metadata);
     if (commit->txn) commit_write_txn(&buf, commit->txn, now_ms);
-    for (size_t i = 0; i < commit->remove_count; i++) commit_write_remove(&buf, &run->removes[i], now_ms);
+    for (size_t i = 0; i < commit->remove_count; i++)
+        commit_write_remove(&buf, &run->removes[i], now_ms);
     for (size_t i = 0; i < commit->add_count; i++)
         if (commit->adds[i].row_count != 0) commit_write_add(&buf, &commit->adds[i]);
     if (buf.overflow)
-        return err_set(err, ERR_LIMIT, "table %.*s: a commit of more than %zu bytes", STR_ARG(table->place.path),
-                       (size_t)LIMIT_LOG_FILE_BYTES);
+        return err_set(err, ERR_LIMIT, "table %.*s: a commit of more than %zu bytes",
+                       STR_ARG(table->place.path), (size_t)LIMIT_LOG_FILE_BYTES);
     *out = buf_str(&buf);
     return true;
 }
 
 /* --- the loop --- */
 
-/* The commit is in the log whatever happens here; a state that could not follow is brought up by the next refresh. */
+/* The commit is in the log whatever happens here; a state that could not follow is brought up by
+ * the next refresh. */
 static void follow_own_commit(CommitRun *run, Str text)
 {
     DeltaTable *table = run->table;
@@ -196,12 +208,19 @@ static void follow_own_commit(CommitRun *run, Str text)
     int64_t     next  = table->state->version + 1;
     Str         file  = log_name_commit(run->scratch, next);
 
-    if (log_state_apply_commit(table->state, &table->place, next, text, file, true, NULL, &err)) return;
-    log_warn(table->context->log, "delta", "an own commit could not be followed", LOG_STR("table", table->place.path),
-             LOG_I64("version", next), LOG_TEXT("error", err.message));
+    if (log_state_apply_commit(table->state, &table->place, next, text, file, true, NULL, &err))
+        return;
+    log_warn(table->context->log, "delta", "an own commit could not be followed",
+             LOG_STR("table", table->place.path), LOG_I64("version", next),
+             LOG_TEXT("error", err.message));
 }
 
-typedef enum AttemptResult { ATTEMPT_WRITTEN, ATTEMPT_SKIPPED, ATTEMPT_FAILED, ATTEMPT_AGAIN } AttemptResult;
+typedef enum AttemptResult {
+    ATTEMPT_WRITTEN,
+    ATTEMPT_SKIPPED,
+    ATTEMPT_FAILED,
+    ATTEMPT_AGAIN
+} AttemptResult;
 
 static AttemptResult attempt_once(CommitRun *run, Err *err)
 {
@@ -216,12 +235,14 @@ static AttemptResult attempt_once(CommitRun *run, Err *err)
     if (has_nothing_to_do(run)) return ATTEMPT_SKIPPED;
     Str txn_id = rng_uuid4(table->context->rng, run->scratch);
     if (!build_text(run, txn_id, &text, err)) return ATTEMPT_FAILED;
-    if (!log_put_commit(&table->place, table->state->version + 1, text, txn_id, &outcome, err)) return ATTEMPT_FAILED;
+    if (!log_put_commit(&table->place, table->state->version + 1, text, txn_id, &outcome, err))
+        return ATTEMPT_FAILED;
     if (outcome == PUT_DONE) {
         follow_own_commit(run, text);
         return ATTEMPT_WRITTEN;
     }
-    if (!table_refresh(table, &changes, err) || !check_winners(run, &changes, err)) return ATTEMPT_FAILED;
+    if (!table_refresh(table, &changes, err) || !check_winners(run, &changes, err))
+        return ATTEMPT_FAILED;
     return ATTEMPT_AGAIN;
 }
 
@@ -232,15 +253,18 @@ static AttemptResult commit_loop(CommitRun *run, Err *err)
     for (int attempt = 1; attempt <= COMMIT_ATTEMPTS; attempt++) {
         AttemptResult result = attempt_once(run, err);
         if (result != ATTEMPT_AGAIN) return result;
-        log_warn(table->context->log, "delta", "another writer committed first", LOG_STR("table", table->place.path),
-                 LOG_I64("version", table->state->version), LOG_I64("attempt", attempt));
-        if (attempt < COMMIT_ATTEMPTS && !log_back_off(table->context, attempt, err)) return ATTEMPT_FAILED;
+        log_warn(table->context->log, "delta", "another writer committed first",
+                 LOG_STR("table", table->place.path), LOG_I64("version", table->state->version),
+                 LOG_I64("attempt", attempt));
+        if (attempt < COMMIT_ATTEMPTS && !log_back_off(table->context, attempt, err))
+            return ATTEMPT_FAILED;
     }
     err_set(err, ERR_CONFLICT, "other writers committed first %d times in a row", COMMIT_ATTEMPTS);
     return ATTEMPT_FAILED;
 }
 
-bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out, int64_t *version_out, Err *err)
+bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out,
+                        int64_t *version_out, Err *err)
 {
     CommitRun run = {.table = table, .commit = commit, .kept = arena_new(), .scratch = arena_new()};
 
@@ -270,12 +294,13 @@ static void remove_unused(DeltaTable *table, const DeltaAdd *add)
 
     if (!map_find(table->state->files, add->path) && !map_find(table->state->tombstones, add->path))
         if (!store_remove(table->context->store, path, &ignored))
-            log_debug(table->context->log, "delta", "an unused file was left", LOG_STR("file", path));
+            log_debug(table->context->log, "delta", "an unused file was left",
+                      LOG_STR("file", path));
     arena_close(arena);
 }
 
-static bool append_file(DeltaTable *table, const DeltaAppend *append, DeltaWriter *writer, Arena *arena, DeltaOutcome *out,
-                        int64_t *version_out, Err *err)
+static bool append_file(DeltaTable *table, const DeltaAppend *append, DeltaWriter *writer,
+                        Arena *arena, DeltaOutcome *out, int64_t *version_out, Err *err)
 {
     DeltaAdd add;
 
@@ -291,12 +316,13 @@ static bool append_file(DeltaTable *table, const DeltaAppend *append, DeltaWrite
                           .adds            = &add,
                           .add_count       = 1,
                           .is_blind_append = true};
-    bool ok = delta_table_commit(table, &commit, out, version_out, err);
+    bool        ok     = delta_table_commit(table, &commit, out, version_out, err);
     if (ok && *out == DELTA_SKIPPED) remove_unused(table, &add);
     return ok;
 }
 
-bool delta_table_append(DeltaTable *table, const DeltaAppend *append, DeltaOutcome *out, int64_t *version_out, Err *err)
+bool delta_table_append(DeltaTable *table, const DeltaAppend *append, DeltaOutcome *out,
+                        int64_t *version_out, Err *err)
 {
     DeltaWriter *writer = NULL;
 

@@ -86,7 +86,8 @@ void commit_write_add(Buf *buf, const DeltaAdd *add)
     end_line(&json, buf);
 }
 
-/* What the add said of itself goes into its remove byte by byte: partition values, deletion vector, row ids. */
+/* What the add said of itself goes into its remove byte by byte: partition values, deletion
+ * vector, row ids. */
 static void write_copied(JsonWriter *json, JsonText extra, const char *key)
 {
     JsonText value = json_text_find(extra, key);

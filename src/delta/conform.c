@@ -1,11 +1,11 @@
-/* Rows in the table's shape: columns matched by name, those the rows lack NULL, narrower types widened without loss
- * (algorithms.md 6.5). What fits needs no copy. */
+/* Rows in the table's shape: columns matched by name, those the rows lack NULL, narrower types
+ * widened without loss (algorithms.md 6.5). What fits needs no copy. */
 #include "delta/conform.h"
 
 #include <assert.h>
 #include <string.h>
 
-__extension__ typedef __int128 Wide;
+__extension__ typedef __int128          Wide;
 __extension__ typedef unsigned __int128 WideBits;
 
 #define DAY_US (INT64_C(86400) * 1000000)
@@ -47,7 +47,8 @@ static void put_integer(void *data, size_t width, size_t index, Wide value)
     case sizeof(int32_t): ((int32_t *)data)[index] = (int32_t)value; return;
     case sizeof(int64_t): ((int64_t *)data)[index] = (int64_t)value; return;
     default:
-        ((Int128 *)data)[index] = (Int128){.lower = (uint64_t)value, .upper = (int64_t)(value >> 64)};
+        ((Int128 *)data)[index] = (Int128){.lower = (uint64_t)value,
+                                           .upper = (int64_t)(value >> 64)};
     }
 }
 
@@ -65,10 +66,12 @@ static bool widen_whole(const ColumnVector *in, ColumnType to, size_t row, Wide 
     }
     *out = (Wide)column_i64(in, row);
     if (to.kind == TYPE_TIMESTAMP_NTZ) *out *= DAY_US;
-    return to.kind != TYPE_DECIMAL || (scale_up(out, to.scale) && fits_precision(*out, to.precision));
+    return to.kind != TYPE_DECIMAL ||
+           (scale_up(out, to.scale) && fits_precision(*out, to.precision));
 }
 
-static bool widen(const ColumnVector *in, ColumnType to, size_t row_count, Arena *arena, ColumnVector *out)
+static bool widen(const ColumnVector *in, ColumnType to, size_t row_count, Arena *arena,
+                  ColumnVector *out)
 {
     size_t width = column_type_width(to);
     void  *data  = arena_alloc_array(arena, row_count, width);
@@ -78,7 +81,8 @@ static bool widen(const ColumnVector *in, ColumnType to, size_t row_count, Arena
         Wide whole;
         if (column_is_null(in, row)) continue;
         if (to.kind == TYPE_DOUBLE) {
-            ((double *)data)[row] = is_integer(in->type) ? (double)column_i64(in, row) : column_double(in, row);
+            ((double *)data)[row] = is_integer(in->type) ? (double)column_i64(in, row)
+                                                         : column_double(in, row);
             continue;
         }
         if (!widen_whole(in, to, row, &whole)) return false;
@@ -117,7 +121,8 @@ static bool conform_next(RowStream *stream, RowBlock *out, Err *err)
         conform->columns[i]      = *have;
         if (column_type_equal(have->type, want->type)) continue;
         if (!widen(have, want->type, block.row_count, conform->block, &conform->columns[i]))
-            return err_set(err, ERR_SCHEMA_CHANGED, "a value of column %.*s does not fit into %.*s", STR_ARG(want->name),
+            return err_set(err, ERR_SCHEMA_CHANGED, "a value of column %.*s does not fit into %.*s",
+                           STR_ARG(want->name),
                            STR_ARG(column_type_sql_name(conform->block, want->type)));
     }
     out->columns   = conform->columns;
@@ -125,24 +130,27 @@ static bool conform_next(RowStream *stream, RowBlock *out, Err *err)
     return true;
 }
 
-static bool match_columns(const Schema *have, const Schema *want, ptrdiff_t *source, Arena *arena, Err *err)
+static bool match_columns(const Schema *have, const Schema *want, ptrdiff_t *source, Arena *arena,
+                          Err *err)
 {
     bool *used = ARENA_ARRAY(arena, bool, have->column_count + 1);
 
     for (size_t i = 0; i < want->column_count; i++) {
         source[i] = schema_find(have, want->columns[i].name);
         if (source[i] == ABSENT) continue;
-        used[source[i]]  = true;
+        used[source[i]] = true;
         ColumnType from = have->columns[source[i]].type;
         ColumnType to   = want->columns[i].type;
         if (!column_type_fits(from, true, to))
-            return err_set(err, ERR_SCHEMA_CHANGED, "column %.*s has type %.*s in the table, and rows bring %.*s",
+            return err_set(err, ERR_SCHEMA_CHANGED,
+                           "column %.*s has type %.*s in the table, and rows bring %.*s",
                            STR_ARG(want->columns[i].name), STR_ARG(column_type_sql_name(arena, to)),
                            STR_ARG(column_type_sql_name(arena, from)));
     }
     for (size_t i = 0; i < have->column_count; i++)
         if (!used[i])
-            return err_set(err, ERR_SCHEMA_CHANGED, "the table has no column %.*s", STR_ARG(have->columns[i].name));
+            return err_set(err, ERR_SCHEMA_CHANGED, "the table has no column %.*s",
+                           STR_ARG(have->columns[i].name));
     return true;
 }
 

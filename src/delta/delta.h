@@ -1,10 +1,14 @@
 /* delta.h - a Delta table: its log at one version, and the commits that move it on (delta.md).
  *
- * A DeltaTable owns its memory and stands at one version until refreshed; what it returns is good until the next refresh or commit. One thread at a
- * time. Reading checks the protocol of the version read, writing checks it again before anything is written (delta.md 1.8).
+ * A DeltaTable owns its memory and stands at one version until refreshed; what it returns is
+ * good until the next refresh or commit. One thread at a time. Reading checks the protocol of
+ * the version read, writing checks it again before anything is written (delta.md 1.8).
  *
- * Errors: ERR_NOT_FOUND (no table here; DELTA-L01), ERR_DAMAGED (L02, L05, L06: names file and version), ERR_UNSUPPORTED (P.., W..: feature and
- * what was not done), ERR_CONFLICT (another writer's commit touches what ours was computed from), ERR_STORE, ERR_STATE. */
+ * Errors: ERR_NOT_FOUND (no table here; DELTA-L01), ERR_DAMAGED (L02, L05, L06, L08: names file
+ * and version; L09: a line that cannot be read, with file, line and byte), ERR_UNSUPPORTED (P..,
+ * W..: feature and what was not done; S01: a column type that is not read, S02: one that is not
+ * written; L07: a file outside the configured stores), ERR_CONFLICT (another writer's commit
+ * touches what ours was computed from), ERR_STORE, ERR_STATE. */
 #ifndef TIDELAKE_DELTA_DELTA_H
 #define TIDELAKE_DELTA_DELTA_H
 
@@ -17,13 +21,13 @@
 
 /* What every operation needs; outlives every table opened with it. */
 typedef struct DeltaContext {
-    Store      *store;
-    Clock      *clock;
-    Rng        *rng;
-    Duck       *duck;
-    Log        *log;
-    Cancel     *cancel;      /* may be NULL */
-    Str         engine_info; /* "tidelake/0.1.0", for commitInfo */
+    Store          *store;
+    Clock          *clock;
+    Rng            *rng;
+    Duck           *duck;
+    Log            *log;
+    Cancel         *cancel;      /* may be NULL */
+    Str             engine_info; /* "tidelake/0.1.0", for commitInfo */
     DuckCompression compression;
 } DeltaContext;
 
@@ -31,11 +35,16 @@ typedef struct DeltaTable DeltaTable;
 
 /* --- opening --- */
 bool delta_table_open(DeltaContext *context, Str path, DeltaTable **out, Err *err) MUST_CHECK;
-/* Time travel: by version (DELTA-L03, L04 when out of reach), or the newest version committed at or before a time. */
-bool delta_table_open_version(DeltaContext *context, Str path, int64_t version, DeltaTable **out, Err *err) MUST_CHECK;
-bool delta_table_open_as_of(DeltaContext *context, Str path, int64_t utc_us, DeltaTable **out, Err *err) MUST_CHECK;
-/* True and *exists_out; a path that holds files but no Delta log is not a table (*has_other_files_out, may be NULL). */
-bool delta_table_exists(DeltaContext *context, Str path, bool *exists_out, bool *has_other_files_out, Err *err) MUST_CHECK;
+/* Time travel: by version (DELTA-L03, L04 when out of reach), or the newest version committed at
+ * or before a time. */
+bool delta_table_open_version(DeltaContext *context, Str path, int64_t version, DeltaTable **out,
+                              Err *err) MUST_CHECK;
+bool delta_table_open_as_of(DeltaContext *context, Str path, int64_t utc_us, DeltaTable **out,
+                            Err *err) MUST_CHECK;
+/* True and *exists_out; a path that holds files but no Delta log is not a table
+ * (*has_other_files_out, may be NULL). */
+bool delta_table_exists(DeltaContext *context, Str path, bool *exists_out,
+                        bool *has_other_files_out, Err *err) MUST_CHECK;
 /* Reads the commits after the version it stands at. Nothing new costs one probe. */
 bool delta_table_refresh(DeltaTable *table, Err *err) MUST_CHECK;
 void delta_table_close(DeltaTable *table); /* accepts NULL */
@@ -52,54 +61,71 @@ typedef struct DeltaCreate {
     size_t               property_count;
 } DeltaCreate;
 
-/* Creates version 0 with the weakest protocol that covers the schema (delta.md 2.2). Losing the race, or a table that is there already, opens
- * what is there (*created_out false; may be NULL). ERR_STATE: the path holds other files. Refuses two names equal ignoring case. A name Delta refuses
- * (blank , ; { } ( ) newline tab =) turns on column mapping by name. */
-bool delta_table_create(DeltaContext *context, Str path, const DeltaCreate *spec, DeltaTable **out, bool *created_out, Err *err) MUST_CHECK;
+/* Creates version 0 with the weakest protocol that covers the schema (delta.md 2.2). Losing the
+ * race, or a table that is there already, opens what is there (*created_out false; may be NULL).
+ * ERR_STATE: the path holds other files. ERR_UNSUPPORTED: two names equal ignoring case; a
+ * property that needs a table feature; and a name that Delta takes only with column mapping
+ * (blank , ; { } ( ) newline tab =), which this version neither writes nor reads (reading such a
+ * table gives DELTA-P10 columnMapping). */
+bool delta_table_create(DeltaContext *context, Str path, const DeltaCreate *spec, DeltaTable **out,
+                        bool *created_out, Err *err) MUST_CHECK;
 
 /* --- looking --- */
-/* A live file. `path` is the byte-exact string of its add action. */
+/* A live file. `path` is the byte-exact string of its add action; `extra_members` are the action's
+ * other members as they stand ("tags":{...},"baseRowId":7), empty for the usual file. */
 typedef struct DeltaFile {
     Str     path;
     int64_t size_bytes;
     int64_t modified_ms;
     int64_t row_count; /* -1: unknown */
     Str     stats;     /* JSON text as written, empty: none */
-    Str     extra_members; /* the add's other members as they stand, "tags":{...},"baseRowId":7; empty for the usual file */
+    Str     extra_members;
 } DeltaFile;
 
 Str           delta_table_get_path(const DeltaTable *table);
 int64_t       delta_table_get_version(const DeltaTable *table);
 const Schema *delta_table_get_schema(const DeltaTable *table); /* logical names, comments */
 Str           delta_table_get_description(const DeltaTable *table);
-bool          delta_table_find_property(const DeltaTable *table, Str key, Str *value_out); /* key ignoring case */
+bool          delta_table_find_property(const DeltaTable *table, Str key,
+                                        Str *value_out); /* key ignoring case */
 size_t        delta_table_get_file_count(const DeltaTable *table);
 /* for (size_t at = 0; delta_table_next_file(table, &at, &file);) in a stable order. */
-bool          delta_table_next_file(const DeltaTable *table, size_t *at, const DeltaFile **file_out);
+bool delta_table_next_file(const DeltaTable *table, size_t *at, const DeltaFile **file_out);
 /* The version recorded for a txn appId (state.md 15); false if there is none. */
-bool          delta_table_find_txn(const DeltaTable *table, Str app_id, int64_t *version_out);
-int32_t       delta_table_get_min_reader_version(const DeltaTable *table);
-int32_t       delta_table_get_min_writer_version(const DeltaTable *table);
-/* ERR_UNSUPPORTED with the DELTA-P../W.. code if this program must not write (rewrite: remove data of) the table. */
-bool          delta_table_check_writable(const DeltaTable *table, bool rewrite, Err *err) MUST_CHECK;
+bool    delta_table_find_txn(const DeltaTable *table, Str app_id, int64_t *version_out);
+int32_t delta_table_get_min_reader_version(const DeltaTable *table);
+int32_t delta_table_get_min_writer_version(const DeltaTable *table);
+/* ERR_UNSUPPORTED with the DELTA-P../W.. code if this program must not write (rewrite: remove
+ * data of) the table. */
+bool delta_table_check_writable(const DeltaTable *table, bool rewrite, Err *err) MUST_CHECK;
 
-/* Statistics of one column of a file. Text values as in the JSON: numbers plain, strings unescaped. Unknown: false. */
+/* Statistics of one column of a file. Text values as in the JSON: numbers plain, strings
+ * unescaped. Unknown: false. */
 typedef struct DeltaBounds {
     Str     min, max;   /* empty ptr NULL when absent */
     int64_t null_count; /* -1: unknown */
 } DeltaBounds;
-bool delta_file_find_bounds(const DeltaTable *table, const DeltaFile *file, Str column, Arena *arena, DeltaBounds *out);
-/* False only when statistics prove that no row of the file has column (> or >=) `low` and (< or <=) `high`, compared as the column's type. NULL pointer: open.
- * Values as column_format prints them. */
-bool delta_file_may_hold_range(const DeltaTable *table, const DeltaFile *file, Str column, const Str *low, bool low_inclusive, const Str *high, bool high_inclusive);
+bool delta_file_find_bounds(const DeltaTable *table, const DeltaFile *file, Str column,
+                            Arena *arena, DeltaBounds *out);
+/* False only when statistics prove that no row of the file has column (> or >=) `low` and (< or
+ * <=) `high`, compared as the column's type. NULL pointer: open. Values as column_format prints
+ * them. */
+bool delta_file_may_hold_range(const DeltaTable *table, const DeltaFile *file, Str column,
+                               const Str *low, bool low_inclusive, const Str *high,
+                               bool high_inclusive);
 /* False only when statistics prove that the column has no NULL in the file. */
 bool delta_file_may_hold_null(const DeltaTable *table, const DeltaFile *file, Str column);
 
 /* --- reading rows --- */
-/* A SELECT-able SQL text over the given files at this version (all live files when `files` is NULL), exposing the table's logical columns (those of `columns`,
- * or all when NULL) plus, when `with_position`, `__$file` VARCHAR (the add path) and `__$row` BIGINT. Fetches the files through the store. No files: a
- * relation with the right types and no rows. */
-bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count, const Schema *columns, bool with_position, Arena *arena, Str *sql_out, Err *err) MUST_CHECK;
+/* A SELECT-able SQL text over the given files at this version (all live files when `files` is
+ * NULL), exposing the table's logical columns (those of `columns`, or all when NULL) plus, when
+ * `with_position`, `__$file` VARCHAR (the add path) and `__$row` BIGINT. Fetches the files
+ * through the store. No files: a relation with the right types and no rows. The text is a SELECT
+ * in parentheses, to stand alone or behind FROM; it names files that stay as long as the store
+ * is open. ERR_DAMAGED DELTA-L08: a file of this version was removed. */
+bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count,
+                    const Schema *columns, bool with_position, Arena *arena, Str *sql_out,
+                    Err *err) MUST_CHECK;
 
 /* --- writing --- */
 typedef struct DeltaTxn {
@@ -109,27 +135,36 @@ typedef struct DeltaTxn {
 
 /* A data file that was written and published, with its statistics. Made by delta_writer. */
 typedef struct DeltaAdd {
-    Str     path; /* as in the log */
-    int64_t size_bytes;
-    int64_t modified_ms;
-    int64_t row_count;
-    Str     stats;
-    const Schema *schema; /* it was written for; NULL: unknown, and a table whose columns changed since goes unnoticed */
+    Str           path; /* as in the log */
+    int64_t       size_bytes;
+    int64_t       modified_ms;
+    int64_t       row_count;
+    Str           stats;
+    const Schema *schema; /* it was written for; NULL: unknown, so a changed table goes unnoticed */
 } DeltaAdd;
 
-/* Data files on their way into a table: written to staging as rows arrive, published together, then named by a commit. */
+/* Data files on their way into a table: written to staging as rows arrive, published together,
+ * then named by a commit. */
 typedef struct DeltaWriter DeltaWriter;
-/* `purpose` as store_staging_open. Files are written for the table's schema as it stands, or for `schema` when the commit will bring it. */
-bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out, Err *err) MUST_CHECK;
-/* Statistics for a column wherever it stands, as keys need in tables of more than 32 columns (delta.md 2.4). Before the first write. */
+/* `purpose` as store_staging_open. Files are written for the table's schema as it stands, or for
+ * `schema` when the commit will bring it. */
+bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out,
+                       Err *err) MUST_CHECK;
+/* Statistics for a column wherever it stands, as keys need in tables of more than 32 columns
+ * (delta.md 2.4). Before the first write. */
 void delta_writer_index_column(DeltaWriter *writer, Str column);
-/* Pulls `rows` into one staged file. Safe to call from several threads at once. Columns of `rows` are matched to the schema by name; columns it lacks are NULL.
- * `add_out->row_count` 0: nothing was written. The add's strings live in `arena`. */
-bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out, Err *err) MUST_CHECK;
+/* Pulls `rows` into one staged file. Safe to call from several threads at once. Columns of
+ * `rows` are matched to the schema by name; columns it lacks are NULL. `add_out->row_count` 0:
+ * nothing was written. The add's strings live in `arena`. */
+bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out,
+                        Err *err) MUST_CHECK;
 /* The same from a query on a session of the same Duck. */
-bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str select_sql, Arena *arena, DeltaAdd *add_out, Err *err) MUST_CHECK;
-/* Moves the staged files of these adds into the table and makes them durable; they are garbage until a commit names them. */
-bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t count, Err *err) MUST_CHECK;
+bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str select_sql,
+                              Arena *arena, DeltaAdd *add_out, Err *err) MUST_CHECK;
+/* Moves the staged files of these adds into the table and makes them durable; they are garbage
+ * until a commit names them. */
+bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t count,
+                          Err *err) MUST_CHECK;
 void delta_writer_close(DeltaWriter *writer); /* removes what was not published; accepts NULL */
 
 typedef struct DeltaPair {
@@ -137,39 +172,47 @@ typedef struct DeltaPair {
 } DeltaPair;
 
 typedef struct DeltaCommit {
-    Str                    operation;  /* Spark's name: "WRITE", "MERGE" */
-    const DeltaPair       *parameters; /* values are JSON texts */
-    size_t                 parameter_count;
-    const DeltaPair       *metrics;    /* values are numbers as text */
-    size_t                 metric_count;
-    Str                    user_metadata; /* empty: none */
-    const DeltaTxn        *txn;           /* NULL: none */
-    const DeltaAdd        *adds;
-    size_t                 add_count;
+    Str                     operation;  /* Spark's name: "WRITE", "MERGE" */
+    const DeltaPair        *parameters; /* values are JSON texts */
+    size_t                  parameter_count;
+    const DeltaPair        *metrics; /* values are numbers as text */
+    size_t                  metric_count;
+    Str                     user_metadata; /* empty: none */
+    const DeltaTxn         *txn;           /* NULL: none */
+    const DeltaAdd         *adds;
+    size_t                  add_count;
     const DeltaFile *const *removes;
-    size_t                 remove_count;
-    const Schema          *schema;        /* new schema (columns added at the end), NULL: unchanged */
-    const DeltaProperty   *set_properties; /* added to or replacing the table's */
-    size_t                 set_property_count;
-    bool                   is_blind_append; /* only adds, nothing was read */
-    bool                   read_whole_table; /* a rewrite computed from every file: any added file is a conflict */
+    size_t                  remove_count;
+    const Schema           *schema; /* new schema (columns added at the end), NULL: unchanged */
+    const DeltaProperty    *set_properties; /* added to or replacing the table's */
+    size_t                  set_property_count;
+    bool                    is_blind_append; /* only adds, nothing was read */
+    bool read_whole_table; /* a rewrite computed from every file: any added file is a conflict */
 } DeltaCommit;
 
 typedef enum DeltaOutcome { DELTA_WRITTEN, DELTA_SKIPPED } DeltaOutcome;
 
-/* Commits, put-if-absent, with delta.md 2.11's rules: a blind append reloads and retries; one with a txn at or below the recorded version is SKIPPED with
- * nothing written; a lost answer is settled by reading the log. A rewrite (removes, or read_whole_table) that meets a conflicting winner gives ERR_CONFLICT after the table was refreshed: compute it
- * again. A metadata change (schema, properties) re-applies itself when still needed. Checkpoints when due; a failure there is only logged. `version_out` may be NULL. */
-bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out, int64_t *version_out, Err *err) MUST_CHECK;
+/* Commits, put-if-absent, with delta.md 2.11's rules: a blind append reloads and retries; one
+ * with a txn at or below the recorded version is SKIPPED with nothing written; a lost answer is
+ * settled by reading the log. A rewrite (removes, or read_whole_table) that meets a conflicting
+ * winner gives ERR_CONFLICT after the table was refreshed: compute it again. A metadata change
+ * (schema, properties) re-applies itself when still needed; with nothing left to do, no rows and
+ * no txn the commit is SKIPPED too. ERR_SCHEMA_CHANGED: a type the column cannot take, or a name
+ * that needs column mapping (the message has the owner's statement). Checkpoints when due; a
+ * failure there is only logged. `version_out` may be NULL. */
+bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out,
+                        int64_t *version_out, Err *err) MUST_CHECK;
 
-/* Small appends from memory (facts, control inserts, plans): writes one file straight, publishes and commits it. */
+/* Small appends from memory (facts, control inserts, plans): writes one file straight, publishes
+ * and commits it. No rows: SKIPPED, no commit. */
 typedef struct DeltaAppend {
     RowStream      *rows;
-    const DeltaTxn *txn;           /* may be NULL */
+    const DeltaTxn *txn; /* may be NULL */
     Str             user_metadata;
-    Str             purpose;       /* for the staging folder */
+    Str             purpose; /* for the staging folder */
 } DeltaAppend;
-bool delta_table_append(DeltaTable *table, const DeltaAppend *append, DeltaOutcome *out, int64_t *version_out, Err *err) MUST_CHECK;
+bool delta_table_append(DeltaTable *table, const DeltaAppend *append, DeltaOutcome *out,
+                        int64_t *version_out, Err *err) MUST_CHECK;
 
 /* Writes a checkpoint of the version the table stands at; keeps one that is there. */
 bool delta_table_checkpoint(DeltaTable *table, Err *err) MUST_CHECK;
@@ -185,9 +228,14 @@ typedef struct DeltaHistoryEntry {
     Str     metrics_json;
     bool    is_blind_append;
 } DeltaHistoryEntry;
-/* Newest first, versions in [from_version, to_version] that the log still holds; to_version -1: the newest. */
-bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, int64_t to_version, Arena *arena, DeltaHistoryEntry **out, size_t *count_out, Err *err) MUST_CHECK;
-/* The version above `after_version` whose commit has exactly this userMetadata, newest first; -1 if none (algorithms.md 0.3). */
-bool delta_table_find_user_metadata(DeltaContext *context, Str path, int64_t after_version, Str user_metadata, int64_t *version_out, Err *err) MUST_CHECK;
+/* Newest first, versions in [from_version, to_version] that the log still holds; to_version -1:
+ * the newest. */
+bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, int64_t to_version,
+                         Arena *arena, DeltaHistoryEntry **out, size_t *count_out,
+                         Err *err) MUST_CHECK;
+/* The version above `after_version` whose commit has exactly this userMetadata, newest first; -1
+ * if none (algorithms.md 0.3). */
+bool delta_table_find_user_metadata(DeltaContext *context, Str path, int64_t after_version,
+                                    Str user_metadata, int64_t *version_out, Err *err) MUST_CHECK;
 
 #endif

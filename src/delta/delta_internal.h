@@ -1,7 +1,8 @@
 /* delta_internal.h - what the files of delta/ share.
  *
- * From the bytes up: names and paths, actions of one commit, protocol and metadata (the header of a table), the state that replaying
- * actions gives, the segment of the log that a version needs. */
+ * From the bytes up: names and paths, actions of one commit, protocol and metadata (the header
+ * of a table), the state that replaying actions gives, the segment of the log that a version
+ * needs. */
 #ifndef TIDELAKE_DELTA_DELTA_INTERNAL_H
 #define TIDELAKE_DELTA_DELTA_INTERNAL_H
 
@@ -16,7 +17,7 @@
 
 /* --- names inside _delta_log (delta.md 1.1), names.c --- */
 #define LOG_VERSION_DIGITS 20
-#define NO_VERSION ((int64_t)-1)
+#define NO_VERSION         ((int64_t)-1)
 
 typedef enum LogFileKind {
     LOG_FILE_OTHER, /* not ours to interpret */
@@ -40,10 +41,11 @@ Str     log_name_checkpoint(Arena *arena, int64_t version);
 
 /* --- paths of data files (2.3), path.c --- */
 /* Percent-encodes a relative path for an add action, once. */
-Str  delta_path_encode(Arena *arena, Str path);
+Str delta_path_encode(Arena *arena, Str path);
 /* Decodes once; a '%' without two hex digits behind it stands for itself. */
-Str  delta_path_decode(Arena *arena, Str path);
-/* Where the file of an add action is. DELTA-L07: a scheme that no store of ours has, or a path that leaves the table. */
+Str delta_path_decode(Arena *arena, Str path);
+/* Where the file of an add action is. DELTA-L07: a scheme that no store of ours has, or a path
+ * that leaves the table. */
 bool delta_path_resolve(Str table_path, Str add_path, Arena *arena, Str *out, Err *err) MUST_CHECK;
 
 /* --- intervals (1.8), interval.c --- */
@@ -81,7 +83,7 @@ typedef struct RemoveAction {
     Str     dv_id;
     int64_t deletion_ms; /* 0 when missing */
     bool    data_change;
-    Str     members; /* what a checkpoint keeps besides: ,"partitionValues":{},"size":1 without the first comma */
+    Str     members; /* what a checkpoint keeps besides: "partitionValues":{"p":"1"},"size":1 */
 } RemoveAction;
 
 typedef struct TxnAction {
@@ -97,8 +99,8 @@ typedef struct DomainAction {
 } DomainAction;
 
 typedef struct CommitInfo {
-    int64_t timestamp_ms;  /* -1: none */
-    int64_t in_commit_ms;  /* -1: none */
+    int64_t timestamp_ms; /* -1: none */
+    int64_t in_commit_ms; /* -1: none */
     Str     operation, user_metadata, engine_info, txn_id;
     Str     parameters, metrics; /* JSON */
     bool    is_blind_append;
@@ -116,7 +118,8 @@ typedef struct Action {
     };
 } Action;
 
-/* Reads actions one after another from newline-delimited JSON. Strings are slices of the text or live in `arena`. */
+/* Reads actions one after another from newline-delimited JSON. Strings are slices of the text or
+ * live in `arena`. */
 typedef struct ActionReader {
     Str      rest;
     Str      file; /* for errors */
@@ -131,11 +134,12 @@ ActionReader action_reader(Str text, Str file, Arena *arena);
 /* True and *found_out false at the end. ERR_DAMAGED (DELTA-L09) names file, line and offset. */
 bool action_next(ActionReader *reader, bool *found_out, Action *out, Err *err) MUST_CHECK;
 /* storageType, pathOrInlineDv and the offset of an action's deletion vector (1.7); empty: none. */
-Str  action_dv_id(JsonText body, Arena *arena);
+Str action_dv_id(JsonText body, Arena *arena);
 /* numRecords of a stats text, -1 if it does not say. */
 int64_t stats_row_count(Str stats);
 
-/* --- protocol and metadata: the header of a table (1.8, 1.9, 2.9); protocol.c, schema_string.c, metadata.c --- */
+/* --- protocol and metadata: the header of a table (1.8, 1.9, 2.9); protocol.c, schema_string.c,
+ * metadata.c --- */
 typedef struct StrList {
     Str   *items;
     size_t count;
@@ -181,37 +185,43 @@ typedef struct LogPlace {
     Str           log_path; /* its _delta_log */
 } LogPlace;
 
-bool header_new(const LogPlace *place, int64_t version, Str protocol_raw, Str metadata_raw, Header **out,
-                Err *err) MUST_CHECK;
-void header_close(Header *header); /* accepts NULL */
-bool header_find_property(const Header *header, Str key, Str *value_out);
-bool header_property_is_true(const Header *header, const char *key);
+bool    header_new(const LogPlace *place, int64_t version, Str protocol_raw, Str metadata_raw,
+                   Header **out, Err *err) MUST_CHECK;
+void    header_close(Header *header); /* accepts NULL */
+bool    header_find_property(const Header *header, Str key, Str *value_out);
+bool    header_property_is_true(const Header *header, const char *key);
 int64_t header_property_i64(const Header *header, const char *key, int64_t fallback);
 int64_t header_property_interval_us(const Header *header, const char *key, int64_t fallback);
 
 bool protocol_parse(JsonText body, Arena *arena, Protocol *out);
-bool protocol_check_read(const LogPlace *place, int64_t version, const Protocol *protocol, Err *err) MUST_CHECK;
+bool protocol_check_read(const LogPlace *place, int64_t version, const Protocol *protocol,
+                         Err *err) MUST_CHECK;
 /* Everything of 1.8 that decides whether the table can be read at all. */
-bool header_check_read(const LogPlace *place, int64_t version, const Header *header, Err *err) MUST_CHECK;
-bool header_check_write(const LogPlace *place, int64_t version, const Header *header, bool rewrite, Err *err) MUST_CHECK;
-/* The protocol a new table of this schema needs, and what an old one becomes when a column needs more; *changed_out false: it will do. */
+bool header_check_read(const LogPlace *place, int64_t version, const Header *header,
+                       Err *err) MUST_CHECK;
+bool header_check_write(const LogPlace *place, int64_t version, const Header *header, bool rewrite,
+                        Err *err) MUST_CHECK;
+/* The protocol a new table of this schema needs, and what an old one becomes when a column needs
+ * more; *changed_out false: it will do. */
 Str  protocol_for_create(Arena *arena, const Schema *schema);
 bool protocol_upgrade(Arena *arena, const Protocol *protocol, const Schema *added, Str *json_out);
 
 /* ERR_UNSUPPORTED or ERR_DAMAGED, without the table's name (the caller has it). */
-bool schema_string_parse(Str text, Arena *arena, Field **fields_out, Schema *out, Err *err) MUST_CHECK;
+bool schema_string_parse(Str text, Arena *arena, Field **fields_out, Schema *out,
+                         Err *err) MUST_CHECK;
 Str  schema_string_format(Arena *arena, const Schema *schema);
 /* `text` with fields for `added` at its end; every other byte stays. */
-Str  schema_string_append(Arena *arena, Str text, const Schema *added);
+Str schema_string_append(Arena *arena, Str text, const Schema *added);
 /* The first byte of a name that Delta refuses without column mapping, or 0. */
 char schema_forbidden_char(Str name);
 /* ERR_UNSUPPORTED: two names equal ignoring case, an empty name. */
 bool schema_check_names(const Schema *schema, Err *err) MUST_CHECK;
 
-/* The metaData object of a new table; and an old one with columns or properties added, all else as it was. */
-Str  metadata_format(Arena *arena, const DeltaCreate *spec, Str id, int64_t created_ms);
-Str  metadata_change(Arena *arena, const Metadata *metadata, const Schema *added, const DeltaProperty *properties,
-                     size_t property_count);
+/* The metaData object of a new table; and an old one with columns or properties added, all else
+ * as it was. */
+Str metadata_format(Arena *arena, const DeltaCreate *spec, Str id, int64_t created_ms);
+Str metadata_change(Arena *arena, const Metadata *metadata, const Schema *added,
+                    const DeltaProperty *properties, size_t property_count);
 /* Properties that need no table feature, or none of Delta's at all; others are refused. */
 bool property_check_settable(Str key, Str value, Err *err) MUST_CHECK;
 
@@ -238,24 +248,25 @@ typedef struct DomainEntry {
     Str domain, configuration;
 } DomainEntry;
 
-/* Every entry is a block of its own, freed when the log moves past it: a table that is refreshed for weeks holds what is live. */
+/* Every entry is a block of its own, freed when the log moves past it: a table that is refreshed
+ * for weeks holds what is live. */
 typedef struct LogState {
     int64_t version;
     int64_t in_commit_ms; /* of the newest commit seen, -1 */
     Str     protocol_raw; /* newest seen; blocks of their own */
     Str     metadata_raw;
-    Header *header;       /* of these, when parsed */
-    Map    *files;        /* key -> LiveFile */
-    Map    *tombstones;   /* key -> Tombstone */
-    Map    *txns;         /* app id -> TxnEntry */
-    Map    *domains;      /* domain -> DomainEntry */
+    Header *header;     /* of these, when parsed */
+    Map    *files;      /* key -> LiveFile */
+    Map    *tombstones; /* key -> Tombstone */
+    Map    *txns;       /* app id -> TxnEntry */
+    Map    *domains;    /* domain -> DomainEntry */
     bool    has_dv;
 } LogState;
 
 /* What the winners of a lost race did (2.11). */
 typedef struct LogChanges {
     int64_t commit_count;
-    bool    has_data_adds;    /* dataChange */
+    bool    has_data_adds; /* dataChange */
     bool    has_data_removes;
     bool    has_metadata;
     bool    has_protocol;
@@ -266,10 +277,12 @@ Str       log_state_key(Arena *arena, Str path, Str dv_id);
 LogState *log_state_new(void);
 void      log_state_close(LogState *state); /* accepts NULL */
 void      log_state_apply(LogState *state, const LogPlace *place, const Action *action);
-/* All the actions of one commit, or none when one of them is damaged or the header they give cannot be read. `changes` may be NULL. */
-bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text, Str file, bool check,
-                            LogChanges *changes, Err *err) MUST_CHECK;
-/* What cannot be parsed may be written for readers of a later protocol, and that is the better message. */
+/* All the actions of one commit, or none when one of them is damaged or the header they give
+ * cannot be read. `changes` may be NULL. */
+bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text,
+                            Str file, bool check, LogChanges *changes, Err *err) MUST_CHECK;
+/* What cannot be parsed may be written for readers of a later protocol, and that is the better
+ * message. */
 void log_prefer_protocol_error(const LogPlace *place, int64_t version, Str protocol_raw, Err *err);
 /* DELTA-L05, L06, then the header's checks. */
 bool log_state_finish(LogState *state, const LogPlace *place, Err *err) MUST_CHECK;
@@ -281,10 +294,11 @@ typedef struct LastCheckpoint {
     int64_t version;
 } LastCheckpoint;
 
-/* False: no hint, or none to be trusted. ERR_UNSUPPORTED in `err` when it announces adaptive metadata. */
+/* False: no hint, or none to be trusted. ERR_UNSUPPORTED in `err` when it announces adaptive
+ * metadata. */
 bool last_checkpoint_read(const LogPlace *place, Arena *arena, LastCheckpoint *out, Err *err);
 /* The canonical form of 1.3, whose MD5 the hint may carry. */
-Str  last_checkpoint_canonical(JsonText object, Arena *arena);
+Str last_checkpoint_canonical(JsonText object, Arena *arena);
 
 typedef struct LogSegment {
     int64_t version;            /* it leads to */
@@ -295,9 +309,10 @@ typedef struct LogSegment {
     bool    is_uuid;
 } LogSegment;
 
-/* `target` NO_VERSION: the newest. Checkpoints at or above `checkpoint_below` are not used (they turned out damaged). */
-bool segment_find(const LogPlace *place, int64_t target, int64_t checkpoint_below, Arena *arena, LogSegment *out,
-                  Err *err) MUST_CHECK;
+/* `target` NO_VERSION: the newest. Checkpoints at or above `checkpoint_below` are not used (they
+ * turned out damaged). */
+bool segment_find(const LogPlace *place, int64_t target, int64_t checkpoint_below, Arena *arena,
+                  LogSegment *out, Err *err) MUST_CHECK;
 
 /* --- table.c --- */
 struct DeltaTable {
@@ -309,12 +324,13 @@ struct DeltaTable {
     int64_t       listed_ns;          /* monotonic time of the last listing */
 };
 
-bool table_refresh(DeltaTable *table, LogChanges *changes, Err *err) MUST_CHECK;
+bool          table_refresh(DeltaTable *table, LogChanges *changes, Err *err) MUST_CHECK;
 const Header *table_header(const DeltaTable *table);
 
 /* --- history.c --- */
 /* inCommitTimestamp of a commit; ERR_DAMAGED when it has none. */
-bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out, Err *err) MUST_CHECK;
+bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
+                           Err *err) MUST_CHECK;
 
 /* --- writing --- */
 /* Stats text of a file just written (2.4), stats.c. */
@@ -323,17 +339,21 @@ typedef struct StatsPlan {
     size_t string_prefix_chars;
 } StatsPlan;
 
-StatsPlan stats_plan_new(const Header *header, const Schema *schema, bool has_clustering, Arena *arena);
-Str       stats_format(const Schema *schema, const StatsPlan *plan, const DuckFile *file, Arena *arena);
+StatsPlan stats_plan_new(const Header *header, const Schema *schema, bool has_clustering,
+                         Arena *arena);
+Str stats_format(const Schema *schema, const StatsPlan *plan, const DuckFile *file, Arena *arena);
 /* One bound as it stands in the JSON; false: leave it out. */
-bool stats_format_bound(ColumnType type, Str text, bool is_max, size_t prefix_chars, Arena *arena, Str *out);
+bool stats_format_bound(ColumnType type, Str text, bool is_max, size_t prefix_chars, Arena *arena,
+                        Str *out);
 /* Bounds of strings cut by code points; false: no upper bound fits. */
 Str  stats_string_min(Str text, size_t prefix_chars);
 bool stats_string_max(Str text, size_t prefix_chars, Arena *arena, Str *out);
 
-/* One commit file, put where there is none. PUT_TAKEN: another writer has that version. A lost answer is settled by reading it back. */
+/* One commit file, put where there is none. PUT_TAKEN: another writer has that version. A lost
+ * answer is settled by reading it back. */
 typedef enum PutOutcome { PUT_DONE, PUT_TAKEN } PutOutcome;
-bool log_put_commit(const LogPlace *place, int64_t version, Str text, Str txn_id, PutOutcome *out, Err *err) MUST_CHECK;
+bool log_put_commit(const LogPlace *place, int64_t version, Str text, Str txn_id, PutOutcome *out,
+                    Err *err) MUST_CHECK;
 /* Full jitter: 50 ms doubling to 5 s. `attempt` from 1. */
 bool log_back_off(DeltaContext *context, int attempt, Err *err) MUST_CHECK;
 #define COMMIT_ATTEMPTS 20
@@ -342,7 +362,7 @@ bool log_check_cancel(const DeltaContext *context, Err *err) MUST_CHECK;
 
 /* Text of a commit (2.5), commit_text.c. */
 typedef struct CommitHead {
-    int64_t          version;      /* it will get */
+    int64_t          version; /* it will get */
     int64_t          now_ms;
     int64_t          in_commit_ms; /* -1: not active */
     Str              operation;
@@ -362,7 +382,8 @@ void commit_write_add(Buf *buf, const DeltaAdd *add);
 void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms);
 
 /* --- checkpoint.c --- */
-/* After an own commit: every delta.checkpointInterval versions, when others left theirs out, and when forced. Failures are logged. */
+/* After an own commit: every delta.checkpointInterval versions, when others left theirs out, and
+ * when forced. Failures are logged. */
 void checkpoint_when_due(DeltaTable *table, bool is_forced);
 
 /* The block allocations of long-lived strings. */

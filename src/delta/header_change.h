@@ -10,8 +10,9 @@ typedef struct HeaderChange {
     Schema schema; /* of the table afterwards */
 } HeaderChange;
 
-/* ERR_SCHEMA_CHANGED: a type that does not fit, a name that Delta refuses here. ERR_UNSUPPORTED: a property that needs a feature. */
-bool header_change_plan(const LogPlace *place, const Header *header, const DeltaCommit *commit, Arena *arena,
-                        HeaderChange *out, Err *err) MUST_CHECK;
+/* ERR_SCHEMA_CHANGED: a type that does not fit, a name that Delta refuses here. ERR_UNSUPPORTED:
+ * a property that needs a feature. */
+bool header_change_plan(const LogPlace *place, const Header *header, const DeltaCommit *commit,
+                        Arena *arena, HeaderChange *out, Err *err) MUST_CHECK;
 
 #endif

@@ -16,27 +16,34 @@ typedef struct CommitList {
 
 static LogPlace place_of(DeltaContext *context, Str path, Arena *arena)
 {
-    return (LogPlace){.context = context, .path = path, .log_path = store_join(arena, path, STR("_delta_log"))};
+    return (LogPlace){
+        .context = context, .path = path, .log_path = store_join(arena, path, STR("_delta_log"))};
 }
 
-static bool list_commits(const LogPlace *place, int64_t from, int64_t to, Arena *arena, CommitList *out, Err *err)
+static bool list_commits(const LogPlace *place, int64_t from, int64_t to, Arena *arena,
+                         CommitList *out, Err *err)
 {
     StoreList list;
     Str       after = from > 0 ? log_name_version(arena, from) : STR_EMPTY;
 
-    if (!store_list_after(place->context->store, place->log_path, after, arena, &list, err)) return false;
+    if (!store_list_after(place->context->store, place->log_path, after, arena, &list, err))
+        return false;
     *out = (CommitList){.items = ARENA_ARRAY(arena, CommitFile, list.count + 1)};
     for (size_t i = 0; i < list.count; i++) {
         LogName name = log_name_parse(list.entries[i].name);
-        if (name.kind != LOG_FILE_COMMIT || name.version < from || (to != NO_VERSION && name.version > to)) continue;
-        out->items[out->count++] =
-            (CommitFile){.version = name.version, .modified_ms = list.entries[i].modified_utc_us / 1000};
+        if (name.kind != LOG_FILE_COMMIT || name.version < from ||
+            (to != NO_VERSION && name.version > to))
+            continue;
+        out->items[out->count++] = (CommitFile){
+            .version = name.version, .modified_ms = list.entries[i].modified_utc_us / 1000};
     }
     return true;
 }
 
-/* The commitInfo of a version, wherever it stands; *found_out false: it has none. Strings are in `arena`. */
-static bool read_info(const LogPlace *place, int64_t version, Arena *arena, bool *found_out, CommitInfo *out, Err *err)
+/* The commitInfo of a version, wherever it stands; *found_out false: it has none. Strings are in
+ * `arena`. */
+static bool read_info(const LogPlace *place, int64_t version, Arena *arena, bool *found_out,
+                      CommitInfo *out, Err *err)
 {
     Str    path = store_join(arena, place->log_path, log_name_commit(arena, version));
     Bytes  bytes;
@@ -44,7 +51,8 @@ static bool read_info(const LogPlace *place, int64_t version, Arena *arena, bool
     Action action;
 
     *found_out = false;
-    if (!store_read(place->context->store, path, LIMIT_LOG_FILE_BYTES, arena, &bytes, err)) return false;
+    if (!store_read(place->context->store, path, LIMIT_LOG_FILE_BYTES, arena, &bytes, err))
+        return false;
     ActionReader reader = action_reader(bytes_str(bytes), path, arena);
     for (;;) {
         if (!action_next(&reader, &found, &action, err)) return false;
@@ -61,7 +69,8 @@ static Str keep(Arena *arena, Str text)
     return text.ptr ? str_copy(arena, text) : STR_EMPTY;
 }
 
-static DeltaHistoryEntry make_entry(int64_t version, bool has_info, const CommitInfo *info, Arena *arena)
+static DeltaHistoryEntry make_entry(int64_t version, bool has_info, const CommitInfo *info,
+                                    Arena *arena)
 {
     DeltaHistoryEntry entry = {.version         = version,
                                .timestamp_ms    = NO_TIME,
@@ -81,8 +90,8 @@ static DeltaHistoryEntry make_entry(int64_t version, bool has_info, const Commit
     return entry;
 }
 
-bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, int64_t to_version, Arena *arena,
-                         DeltaHistoryEntry **out, size_t *count_out, Err *err)
+bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, int64_t to_version,
+                         Arena *arena, DeltaHistoryEntry **out, size_t *count_out, Err *err)
 {
     Arena     *listed  = arena_new();
     Arena     *scratch = arena_new();
@@ -92,7 +101,8 @@ bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, 
     bool ok = list_commits(&place, MAX(from_version, 0), to_version, listed, &commits, err);
     if (ok && commits.count == 0) {
         LogSegment segment;
-        ok = segment_find(&place, NO_VERSION, INT64_MAX, scratch, &segment, err); /* is there a table at all? */
+        ok = segment_find(&place, NO_VERSION, INT64_MAX, scratch, &segment,
+                          err); /* is there a table at all? */
     }
     *out       = ARENA_ARRAY(arena, DeltaHistoryEntry, commits.count + 1);
     *count_out = 0;
@@ -102,20 +112,23 @@ bool delta_table_history(DeltaContext *context, Str path, int64_t from_version, 
         arena_reset(scratch);
         ok = log_check_cancel(context, err) &&
              read_info(&place, commits.items[i].version, scratch, &has_info, &info, err);
-        if (!ok && err->code == ERR_NOT_FOUND) { /* cleaned up while we were reading: the older ones are gone too */
+        if (!ok &&
+            err->code ==
+                ERR_NOT_FOUND) { /* cleaned up while we were reading: the older ones are gone too */
             err_clear(err);
             ok = true;
             break;
         }
-        if (ok) (*out)[(*count_out)++] = make_entry(commits.items[i].version, has_info, &info, arena);
+        if (ok)
+            (*out)[(*count_out)++] = make_entry(commits.items[i].version, has_info, &info, arena);
     }
     arena_close(scratch);
     arena_close(listed);
     return ok || err_context(err, "history of table %.*s", STR_ARG(path));
 }
 
-bool delta_table_find_user_metadata(DeltaContext *context, Str path, int64_t after_version, Str user_metadata,
-                                    int64_t *version_out, Err *err)
+bool delta_table_find_user_metadata(DeltaContext *context, Str path, int64_t after_version,
+                                    Str user_metadata, int64_t *version_out, Err *err)
 {
     Arena     *listed  = arena_new();
     Arena     *scratch = arena_new();
@@ -123,7 +136,7 @@ bool delta_table_find_user_metadata(DeltaContext *context, Str path, int64_t aft
     CommitList commits = {0};
 
     *version_out = NO_VERSION;
-    bool ok      = list_commits(&place, MAX(after_version + 1, 0), NO_VERSION, listed, &commits, err);
+    bool ok = list_commits(&place, MAX(after_version + 1, 0), NO_VERSION, listed, &commits, err);
     for (size_t i = commits.count; ok && i-- > 0 && *version_out == NO_VERSION;) {
         CommitInfo info  = {0};
         bool       found = false;
@@ -146,8 +159,8 @@ bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
 
     bool ok = read_info(place, version, scratch, &found, &info, err);
     if (ok && (!found || info.in_commit_ms < 0))
-        ok = err_set(err, ERR_DAMAGED, "table %.*s: commit %lld has no inCommitTimestamp", STR_ARG(place->path),
-                     (long long)version);
+        ok = err_set(err, ERR_DAMAGED, "table %.*s: commit %lld has no inCommitTimestamp",
+                     STR_ARG(place->path), (long long)version);
     *out = info.in_commit_ms;
     arena_close(scratch);
     return ok;
@@ -159,7 +172,8 @@ bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
 static void make_monotonic(CommitList *commits)
 {
     for (size_t i = 1; i < commits->count; i++)
-        commits->items[i].modified_ms = MAX(commits->items[i].modified_ms, commits->items[i - 1].modified_ms + 1);
+        commits->items[i].modified_ms = MAX(commits->items[i].modified_ms,
+                                            commits->items[i - 1].modified_ms + 1);
 }
 
 /* From which version on commits carry their own time; INT64_MAX: none do. */
@@ -170,7 +184,8 @@ static int64_t in_commit_from(const DeltaTable *newest)
     return header_property_i64(header, "delta.inCommitTimestampEnablementVersion", 0);
 }
 
-static bool find_as_of(const DeltaTable *newest, const CommitList *commits, int64_t at_ms, int64_t *version_out, Err *err)
+static bool find_as_of(const DeltaTable *newest, const CommitList *commits, int64_t at_ms,
+                       int64_t *version_out, Err *err)
 {
     int64_t own_from = in_commit_from(newest);
 
@@ -183,11 +198,14 @@ static bool find_as_of(const DeltaTable *newest, const CommitList *commits, int6
         *version_out = commits->items[i].version;
         return true;
     }
-    return err_set(err, ERR_NOT_FOUND, "DELTA-L03 table %.*s: no version that is left was committed at that time or before",
-                   STR_ARG(newest->place.path));
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "DELTA-L03 table %.*s: no version that is left was committed at that time or before",
+        STR_ARG(newest->place.path));
 }
 
-bool delta_table_open_as_of(DeltaContext *context, Str path, int64_t utc_us, DeltaTable **out, Err *err)
+bool delta_table_open_as_of(DeltaContext *context, Str path, int64_t utc_us, DeltaTable **out,
+                            Err *err)
 {
     Arena      *scratch = arena_new();
     DeltaTable *newest  = NULL;

@@ -11,8 +11,8 @@ typedef struct Unit {
 static bool find_unit(Str word, int64_t *us_out)
 {
     const Unit units[] = {
-        {"microsecond", 1},          {"millisecond", 1000},           {"second", SECOND_US},
-        {"minute", 60 * SECOND_US},  {"hour", 3600 * SECOND_US},      {"day", 86400 * SECOND_US},
+        {"microsecond", 1},           {"millisecond", 1000},      {"second", SECOND_US},
+        {"minute", 60 * SECOND_US},   {"hour", 3600 * SECOND_US}, {"day", 86400 * SECOND_US},
         {"week", 604800 * SECOND_US},
     };
     if (word.len > 1 && (word.ptr[word.len - 1] == 's' || word.ptr[word.len - 1] == 'S'))

@@ -35,7 +35,8 @@ static int hex_value(char c)
 
 static void scan_blanks(Scan *scan)
 {
-    while (scan->at < scan->len && is_blank(scan->ptr[scan->at])) scan->at++;
+    while (scan->at < scan->len && is_blank(scan->ptr[scan->at]))
+        scan->at++;
 }
 
 static bool scan_char(Scan *scan, char c)
@@ -81,7 +82,8 @@ static bool scan_string(Scan *scan)
 static bool scan_digits(Scan *scan)
 {
     size_t start = scan->at;
-    while (scan->at < scan->len && is_digit(scan->ptr[scan->at])) scan->at++;
+    while (scan->at < scan->len && is_digit(scan->ptr[scan->at]))
+        scan->at++;
     return scan->at > start;
 }
 
@@ -202,21 +204,23 @@ static size_t skip_value(Str text, size_t at)
     case '{':
     case '[': return skip_container(text, at);
     default:
-        while (at < text.len && !is_blank(text.ptr[at]) && !strchr(",]}", text.ptr[at])) at++;
+        while (at < text.len && !is_blank(text.ptr[at]) && !strchr(",]}", text.ptr[at]))
+            at++;
         return at;
     }
 }
 
 static size_t skip_blanks(Str text, size_t at)
 {
-    while (is_blank(text.ptr[at])) at++;
+    while (is_blank(text.ptr[at]))
+        at++;
     return at;
 }
 
 static JsonText value_at(Str text, size_t *at)
 {
     size_t start = *at;
-    *at = skip_value(text, start);
+    *at          = skip_value(text, start);
     return (JsonText){.kind = kind_of(text.ptr[start]), .text = str_slice(text, start, *at)};
 }
 
@@ -233,8 +237,8 @@ bool json_text_next_member(JsonText object, size_t *at, Str *key_out, JsonText *
     if (object.kind != JSON_TEXT_OBJECT || !next_element(object.text, at)) return false;
 
     size_t key_end = skip_string(object.text, *at);
-    *key_out = str_slice(object.text, *at + 1, key_end - 1);
-    *at      = skip_blanks(object.text, key_end);
+    *key_out       = str_slice(object.text, *at + 1, key_end - 1);
+    *at            = skip_blanks(object.text, key_end);
     assert(object.text.ptr[*at] == ':');
     *at        = skip_blanks(object.text, *at + 1);
     *value_out = value_at(object.text, at);
@@ -267,7 +271,8 @@ JsonText json_text_find(JsonText object, const char *key)
 static uint32_t read_hex4(Str raw, size_t at)
 {
     uint32_t unit = 0;
-    for (size_t i = 0; i < 4; i++) unit = unit << 4 | (uint32_t)hex_value(raw.ptr[at + i]);
+    for (size_t i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)hex_value(raw.ptr[at + i]);
     return unit;
 }
 
@@ -315,7 +320,8 @@ bool json_text_key_equals(Str raw_key, Str name)
     for (size_t at = 0; at < raw_key.len;) {
         char   bytes[4];
         size_t count = unescape_next(raw_key, &at, bytes);
-        if (matched + count > name.len || memcmp(name.ptr + matched, bytes, count) != 0) return false;
+        if (matched + count > name.len || memcmp(name.ptr + matched, bytes, count) != 0)
+            return false;
         matched += count;
     }
     return matched == name.len;

@@ -1,5 +1,5 @@
-/* `_last_checkpoint`: a hint where the newest checkpoint is, never more (delta.md 1.3). It may be stale, empty or torn, and reading
- * must not fail because of it. */
+/* `_last_checkpoint`: a hint where the newest checkpoint is, never more (delta.md 1.3). It may
+ * be stale, empty or torn, and reading must not fail because of it. */
 #include "delta/delta_internal.h"
 #include "delta/md5.h"
 
@@ -38,11 +38,13 @@ static void collect_leaves(Leaves *leaves, JsonText value, Str path)
     if (value.kind == JSON_TEXT_OBJECT) {
         for (size_t at = 0; json_text_next_member(value, &at, &key, &child);) {
             if (path.len == 0 && json_text_key_equals(key, STR("checksum"))) continue;
-            collect_leaves(leaves, child, join_path(arena, path, quote(arena, json_text_unescape(key, arena))));
+            collect_leaves(leaves, child,
+                           join_path(arena, path, quote(arena, json_text_unescape(key, arena))));
         }
     } else if (value.kind == JSON_TEXT_ARRAY) {
         for (size_t at = 0; json_text_next_item(value, &at, &child); position++)
-            collect_leaves(leaves, child, join_path(arena, path, str_printf(arena, "%zu", position)));
+            collect_leaves(leaves, child,
+                           join_path(arena, path, str_printf(arena, "%zu", position)));
     } else {
         bool is_string = value.kind == JSON_TEXT_STRING;
         Str  text      = is_string ? quote(arena, json_text_str(value, arena)) : value.text;
@@ -61,7 +63,8 @@ Str last_checkpoint_canonical(JsonText object, Arena *arena)
     Buf    buf    = buf_new(arena, 0);
 
     collect_leaves(&leaves, object, STR_EMPTY);
-    if (leaves.list.count > 1) qsort(leaves.list.items, leaves.list.count, sizeof(Leaf), compare_leaves);
+    if (leaves.list.count > 1)
+        qsort(leaves.list.items, leaves.list.count, sizeof(Leaf), compare_leaves);
     for (size_t i = 0; i < leaves.list.count; i++) {
         if (i > 0) buf_append_char(&buf, ',');
         buf_append(&buf, leaves.list.items[i].path);
@@ -85,21 +88,23 @@ static bool announces_adaptive_metadata(JsonText object, Arena *arena)
 {
     Str type = json_text_str(json_text_find(object, "checkpointType"), arena);
     if (json_text_find(object, "amtCheckpoint").kind != JSON_TEXT_NONE) return true;
-    return type.ptr && !str_equal_c(type, "classic") && !str_equal_c(type, "v2") && !str_equal_c(type, "V2") &&
-           !str_equal_c(type, "CLASSIC");
+    return type.ptr && !str_equal_c(type, "classic") && !str_equal_c(type, "v2") &&
+           !str_equal_c(type, "V2") && !str_equal_c(type, "CLASSIC");
 }
 
 bool last_checkpoint_read(const LogPlace *place, Arena *arena, LastCheckpoint *out, Err *err)
 {
-    Str      path = store_join(arena, place->log_path, STR("_last_checkpoint"));
+    Str      path    = store_join(arena, place->log_path, STR("_last_checkpoint"));
     Err      ignored = ERR_INIT;
     Bytes    bytes;
     JsonText object;
     size_t   bad_at;
 
     err_clear(err);
-    if (!store_read(place->context->store, path, HINT_LIMIT_BYTES, arena, &bytes, &ignored)) return false;
-    if (!utf8_is_valid(bytes_str(bytes)) || !json_text_parse(bytes_str(bytes), &object, &bad_at)) return false;
+    if (!store_read(place->context->store, path, HINT_LIMIT_BYTES, arena, &bytes, &ignored))
+        return false;
+    if (!utf8_is_valid(bytes_str(bytes)) || !json_text_parse(bytes_str(bytes), &object, &bad_at))
+        return false;
     if (object.kind != JSON_TEXT_OBJECT || !checksum_matches(object, arena)) return false;
     if (announces_adaptive_metadata(object, arena))
         return err_set(err, ERR_UNSUPPORTED,

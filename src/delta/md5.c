@@ -15,7 +15,9 @@ static const uint32_t sines[64] = { /* floor(2^32 * |sin(i + 1)|) */
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 };
-static const uint8_t shifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+static const uint8_t shifts[4][4] = {
+    {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21},
+};
 /* clang-format on */
 
 static uint32_t rotate_left(uint32_t value, unsigned count)
@@ -25,7 +27,8 @@ static uint32_t rotate_left(uint32_t value, unsigned count)
 
 static uint32_t read_le32(const uint8_t *bytes)
 {
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
 }
 
 static void mix_block(uint32_t state[4], const uint8_t *block)
@@ -36,16 +39,29 @@ static void mix_block(uint32_t state[4], const uint8_t *block)
         uint32_t mixed;
         unsigned word;
         switch (i / 16) {
-        case 0: mixed = (b & c) | (~b & d); word = i; break;
-        case 1: mixed = (d & b) | (~d & c); word = (5 * i + 1) % 16; break;
-        case 2: mixed = b ^ c ^ d; word = (3 * i + 5) % 16; break;
-        default: mixed = c ^ (b | ~d); word = (7 * i) % 16; break;
+        case 0:
+            mixed = (b & c) | (~b & d);
+            word  = i;
+            break;
+        case 1:
+            mixed = (d & b) | (~d & c);
+            word  = (5 * i + 1) % 16;
+            break;
+        case 2:
+            mixed = b ^ c ^ d;
+            word  = (3 * i + 5) % 16;
+            break;
+        default:
+            mixed = c ^ (b | ~d);
+            word  = (7 * i) % 16;
+            break;
         }
-        uint32_t next = b + rotate_left(a + mixed + sines[i] + read_le32(block + 4 * word), shifts[i / 16][i % 4]);
-        a = d;
-        d = c;
-        c = b;
-        b = next;
+        uint32_t next = b + rotate_left(a + mixed + sines[i] + read_le32(block + 4 * word),
+                                        shifts[i / 16][i % 4]);
+        a             = d;
+        d             = c;
+        c             = b;
+        b             = next;
     }
     state[0] += a;
     state[1] += b;
@@ -62,10 +78,14 @@ void md5_digest(Bytes data, uint8_t out[MD5_BYTES])
     size_t   tail_len              = rest < BLOCK_BYTES - 8 ? BLOCK_BYTES : sizeof tail;
     uint64_t bit_count             = (uint64_t)data.len * 8;
 
-    for (size_t at = 0; at < whole; at += BLOCK_BYTES) mix_block(state, data.ptr + at);
+    for (size_t at = 0; at < whole; at += BLOCK_BYTES)
+        mix_block(state, data.ptr + at);
     if (rest > 0) memcpy(tail, data.ptr + whole, rest);
     tail[rest] = 0x80;
-    for (size_t i = 0; i < 8; i++) tail[tail_len - 8 + i] = (uint8_t)(bit_count >> (8 * i));
-    for (size_t at = 0; at < tail_len; at += BLOCK_BYTES) mix_block(state, tail + at);
-    for (size_t i = 0; i < MD5_BYTES; i++) out[i] = (uint8_t)(state[i / 4] >> (8 * (i % 4)));
+    for (size_t i = 0; i < 8; i++)
+        tail[tail_len - 8 + i] = (uint8_t)(bit_count >> (8 * i));
+    for (size_t at = 0; at < tail_len; at += BLOCK_BYTES)
+        mix_block(state, tail + at);
+    for (size_t i = 0; i < MD5_BYTES; i++)
+        out[i] = (uint8_t)(state[i / 4] >> (8 * (i % 4)));
 }

@@ -9,12 +9,13 @@ static void parse_properties(JsonText configuration, Arena *arena, Metadata *out
     JsonText value;
     size_t   count = 0;
 
-    for (size_t at = 0; json_text_next_member(configuration, &at, &key, &value);) count++;
+    for (size_t at = 0; json_text_next_member(configuration, &at, &key, &value);)
+        count++;
     out->properties = ARENA_ARRAY(arena, DeltaProperty, count + 1);
     for (size_t at = 0; json_text_next_member(configuration, &at, &key, &value);) {
         if (value.kind != JSON_TEXT_STRING) continue;
-        out->properties[out->property_count++] =
-            (DeltaProperty){.key = json_text_unescape(key, arena), .value = json_text_str(value, arena)};
+        out->properties[out->property_count++] = (DeltaProperty){
+            .key = json_text_unescape(key, arena), .value = json_text_str(value, arena)};
     }
 }
 
@@ -23,7 +24,8 @@ static void parse_partition_columns(JsonText array, Arena *arena, StrList *out)
     JsonText item;
     size_t   count = 0;
 
-    for (size_t at = 0; json_text_next_item(array, &at, &item);) count++;
+    for (size_t at = 0; json_text_next_item(array, &at, &item);)
+        count++;
     out->items = ARENA_ARRAY(arena, Str, count + 1);
     for (size_t at = 0; json_text_next_item(array, &at, &item);)
         out->items[out->count++] = json_text_str(item, arena);
@@ -41,19 +43,22 @@ static bool parse_metadata(JsonText body, Arena *arena, Metadata *out, Err *err)
         .id            = str_or_empty(json_text_str(json_text_find(body, "id"), arena)),
         .name          = str_or_empty(json_text_str(json_text_find(body, "name"), arena)),
         .description   = str_or_empty(json_text_str(json_text_find(body, "description"), arena)),
-        .provider      = json_text_str(json_text_find(json_text_find(body, "format"), "provider"), arena),
+        .provider      = json_text_str(json_text_find(json_text_find(body, "format"), "provider"),
+                                       arena),
         .schema_string = json_text_str(json_text_find(body, "schemaString"), arena),
     };
     if (out->provider.ptr == NULL) out->provider = STR("parquet"); /* the only one there is */
     parse_properties(json_text_find(body, "configuration"), arena, out);
-    parse_partition_columns(json_text_find(body, "partitionColumns"), arena, &out->partition_columns);
+    parse_partition_columns(json_text_find(body, "partitionColumns"), arena,
+                            &out->partition_columns);
     if (out->schema_string.ptr == NULL)
         return err_set(err, ERR_DAMAGED, "DELTA-L06 its metaData has no schemaString");
     return true;
 }
 
 /* The protocol is judged first: what a table of a future protocol says besides may be beyond us. */
-bool header_new(const LogPlace *place, int64_t version, Str protocol_raw, Str metadata_raw, Header **out, Err *err)
+bool header_new(const LogPlace *place, int64_t version, Str protocol_raw, Str metadata_raw,
+                Header **out, Err *err)
 {
     Arena   *arena  = arena_new();
     Header  *header = ARENA_NEW(arena, Header);
@@ -63,7 +68,8 @@ bool header_new(const LogPlace *place, int64_t version, Str protocol_raw, Str me
     header->arena        = arena;
     header->protocol_raw = str_copy(arena, protocol_raw);
     header->metadata_raw = str_copy(arena, metadata_raw);
-    bool ok = json_text_parse(header->protocol_raw, &body, &bad_at) && protocol_parse(body, arena, &header->protocol);
+    bool ok              = json_text_parse(header->protocol_raw, &body, &bad_at) &&
+              protocol_parse(body, arena, &header->protocol);
     if (!ok) (void)err_set(err, ERR_DAMAGED, "DELTA-L06 its protocol has no versions");
     if (ok && !protocol_check_read(place, version, &header->protocol, err)) {
         arena_close(arena);
@@ -72,8 +78,9 @@ bool header_new(const LogPlace *place, int64_t version, Str protocol_raw, Str me
     if (ok && !json_text_parse(header->metadata_raw, &body, &bad_at))
         ok = err_set(err, ERR_DAMAGED, "DELTA-L06 its metaData is damaged");
     Metadata *metadata = &header->metadata;
-    ok = ok && parse_metadata(body, arena, metadata, err) &&
-         schema_string_parse(metadata->schema_string, arena, &metadata->fields, &metadata->schema, err);
+    ok                 = ok && parse_metadata(body, arena, metadata, err) &&
+         schema_string_parse(metadata->schema_string, arena, &metadata->fields, &metadata->schema,
+                             err);
     if (!ok) {
         arena_close(arena);
         return err_context(err, "table %.*s v%lld", STR_ARG(place->path), (long long)version);
@@ -107,35 +114,50 @@ bool header_find_property(const Header *header, Str key, Str *value_out)
 bool header_property_is_true(const Header *header, const char *key)
 {
     Str value;
-    return header_find_property(header, str_from_c(key), &value) && str_equal_ignoring_case(value, STR("true"));
+    return header_find_property(header, str_from_c(key), &value) &&
+           str_equal_ignoring_case(value, STR("true"));
 }
 
 int64_t header_property_i64(const Header *header, const char *key, int64_t fallback)
 {
     Str     text;
     int64_t value;
-    return header_find_property(header, str_from_c(key), &text) && str_parse_i64(str_trim(text), &value) ? value : fallback;
+    return header_find_property(header, str_from_c(key), &text) &&
+                   str_parse_i64(str_trim(text), &value)
+               ? value
+               : fallback;
 }
 
 int64_t header_property_interval_us(const Header *header, const char *key, int64_t fallback)
 {
     Str     text;
     int64_t value;
-    return header_find_property(header, str_from_c(key), &text) && delta_interval_parse(text, &value) ? value : fallback;
+    return header_find_property(header, str_from_c(key), &text) &&
+                   delta_interval_parse(text, &value)
+               ? value
+               : fallback;
 }
 
 /* Delta's own properties that ask nothing of the protocol. */
 static bool is_plain_delta_key(Str key)
 {
     const char *const keys[] = {
-        "delta.appendOnly",           "delta.checkpointInterval",
-        "delta.logRetentionDuration", "delta.enableExpiredLogCleanup",
-        "delta.deletedFileRetentionDuration", "delta.dataSkippingNumIndexedCols",
-        "delta.dataSkippingStatsColumns",     "delta.dataSkippingStringPrefixLength",
-        "delta.setTransactionRetentionDuration", "delta.parquet.compression.codec",
-        "delta.randomizeFilePrefixes", "delta.randomPrefixLength",
-        "delta.isolationLevel",        "delta.targetFileSize",
-        "delta.tuneFileSizesForRewrites", "delta.autoOptimize.autoCompact",
+        "delta.appendOnly",
+        "delta.checkpointInterval",
+        "delta.logRetentionDuration",
+        "delta.enableExpiredLogCleanup",
+        "delta.deletedFileRetentionDuration",
+        "delta.dataSkippingNumIndexedCols",
+        "delta.dataSkippingStatsColumns",
+        "delta.dataSkippingStringPrefixLength",
+        "delta.setTransactionRetentionDuration",
+        "delta.parquet.compression.codec",
+        "delta.randomizeFilePrefixes",
+        "delta.randomPrefixLength",
+        "delta.isolationLevel",
+        "delta.targetFileSize",
+        "delta.tuneFileSizesForRewrites",
+        "delta.autoOptimize.autoCompact",
         "delta.autoOptimize.optimizeWrite",
     };
     for (size_t i = 0; i < COUNT_OF(keys); i++)
@@ -145,8 +167,10 @@ static bool is_plain_delta_key(Str key)
 
 bool property_check_settable(Str key, Str value, Err *err)
 {
-    if (!str_equal_ignoring_case(str_slice(key, 0, 6), STR("delta.")) || is_plain_delta_key(key)) return true;
-    return err_set(err, ERR_UNSUPPORTED, "the table property %.*s=%.*s needs a table feature that tidelake does not set",
+    if (!str_equal_ignoring_case(str_slice(key, 0, 6), STR("delta.")) || is_plain_delta_key(key))
+        return true;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "the table property %.*s=%.*s needs a table feature that tidelake does not set",
                    STR_ARG(key), STR_ARG(value));
 }
 
@@ -183,13 +207,15 @@ Str metadata_format(Arena *arena, const DeltaCreate *spec, Str id, int64_t creat
 }
 
 /* The old properties in their order, with new values where given, and what is new behind them. */
-static void write_changed_properties(JsonWriter *json, const Metadata *metadata, const DeltaProperty *changes, size_t count)
+static void write_changed_properties(JsonWriter *json, const Metadata *metadata,
+                                     const DeltaProperty *changes, size_t count)
 {
     json_object_begin(json);
     for (size_t i = 0; i < metadata->property_count; i++) {
         DeltaProperty property = metadata->properties[i];
         for (size_t j = 0; j < count; j++)
-            if (str_equal_ignoring_case(changes[j].key, property.key)) property.value = changes[j].value;
+            if (str_equal_ignoring_case(changes[j].key, property.key))
+                property.value = changes[j].value;
         json_key(json, property.key);
         json_str(json, property.value);
     }
@@ -202,8 +228,8 @@ static void write_changed_properties(JsonWriter *json, const Metadata *metadata,
     json_object_end(json);
 }
 
-Str metadata_change(Arena *arena, const Metadata *metadata, const Schema *added, const DeltaProperty *properties,
-                    size_t property_count)
+Str metadata_change(Arena *arena, const Metadata *metadata, const Schema *added,
+                    const DeltaProperty *properties, size_t property_count)
 {
     Buf        buf  = buf_new(arena, 0);
     JsonWriter json = json_writer(&buf, false, false);

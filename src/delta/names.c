@@ -1,4 +1,5 @@
-/* Names inside _delta_log (delta.md 1.1). Anything that is not one of ours to read is LOG_FILE_OTHER. */
+/* Names inside _delta_log (delta.md 1.1). Anything that is not one of ours to read is
+ * LOG_FILE_OTHER. */
 #include "delta/delta_internal.h"
 
 /* `count` digits at the front of `*rest`, cut off; a number that does not fit is no number. */
@@ -34,7 +35,8 @@ static bool is_uuid(Str text)
 static bool parse_part(Str rest, LogName *name)
 {
     if (!cut_digits(&rest, 10, &name->part) || !cut_prefix(&rest, STR("."))) return false;
-    if (!cut_digits(&rest, 10, &name->part_count) || !str_equal(rest, STR(".parquet"))) return false;
+    if (!cut_digits(&rest, 10, &name->part_count) || !str_equal(rest, STR(".parquet")))
+        return false;
     return name->part >= 1 && name->part <= name->part_count;
 }
 
@@ -55,8 +57,10 @@ LogName log_name_parse(Str name)
     if (str_equal(rest, STR(".json"))) out.kind = LOG_FILE_COMMIT;
     if (str_equal(rest, STR(".checkpoint.parquet"))) out.kind = LOG_FILE_CHECKPOINT;
     if (out.kind == LOG_FILE_OTHER && cut_prefix(&rest, STR(".checkpoint."))) {
-        if (parse_part(rest, &out)) out.kind = LOG_FILE_CHECKPOINT_PART;
-        else if (parse_uuid(rest, &out)) out.kind = LOG_FILE_CHECKPOINT_UUID;
+        if (parse_part(rest, &out))
+            out.kind = LOG_FILE_CHECKPOINT_PART;
+        else if (parse_uuid(rest, &out))
+            out.kind = LOG_FILE_CHECKPOINT_UUID;
     }
     return out;
 }

@@ -17,8 +17,10 @@ Str delta_path_encode(Arena *arena, Str path)
 {
     Buf buf = buf_new(arena, 0);
     for (size_t i = 0; i < path.len; i++) {
-        if (stays(path.ptr[i])) buf_append_char(&buf, path.ptr[i]);
-        else buf_printf(&buf, "%%%02X", (unsigned)(unsigned char)path.ptr[i]);
+        if (stays(path.ptr[i]))
+            buf_append_char(&buf, path.ptr[i]);
+        else
+            buf_printf(&buf, "%%%02X", (unsigned)(unsigned char)path.ptr[i]);
     }
     return buf_str(&buf);
 }
@@ -74,7 +76,8 @@ bool delta_path_resolve(Str table_path, Str add_path, Arena *arena, Str *out, Er
     size_t scheme  = scheme_len(add_path);
 
     if (memchr(decoded.ptr, '\0', decoded.len) || leaves_table(decoded))
-        return err_set(err, ERR_UNSUPPORTED, "DELTA-L07 %.*s: the path of file %.*s leads out of the table",
+        return err_set(err, ERR_UNSUPPORTED,
+                       "DELTA-L07 %.*s: the path of file %.*s leads out of the table",
                        STR_ARG(table_path), STR_ARG(add_path));
     if (scheme == 0 && !str_starts_with(decoded, STR("/"))) {
         *out = store_join(arena, table_path, decoded);
@@ -82,7 +85,8 @@ bool delta_path_resolve(Str table_path, Str add_path, Arena *arena, Str *out, Er
     }
     if (str_equal(str_slice(add_path, 0, scheme), STR("file")))
         decoded = str_slice(decoded, scheme + 1, decoded.len);
-    while (str_starts_with(decoded, STR("//"))) decoded = str_slice(decoded, 1, decoded.len);
+    while (str_starts_with(decoded, STR("//")))
+        decoded = str_slice(decoded, 1, decoded.len);
     if (!str_starts_with(decoded, STR("/")))
         return err_set(err, ERR_UNSUPPORTED,
                        "DELTA-L07 %.*s: file %.*s lies in a store that is not configured",

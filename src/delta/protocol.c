@@ -13,7 +13,7 @@ typedef struct Feature {
     bool        is_reader_feature;
     FeatureUse  read;
     FeatureUse  write;
-    FeatureUse  rewrite; /* removing data */
+    FeatureUse  rewrite;                      /* removing data */
     int         legacy_reader, legacy_writer; /* versions that imply it, 0: none */
 } Feature;
 
@@ -43,16 +43,16 @@ typedef struct Feature {
     X("catalogManaged",            true,   USE_CATALOG,   USE_CATALOG,   USE_CATALOG,   0, 0) \
     X("catalogOwned-preview",      true,   USE_CATALOG,   USE_CATALOG,   USE_CATALOG,   0, 0) \
     X("coordinatedCommits-preview", false, USE_YES,       USE_CATALOG,   USE_CATALOG,   0, 0)
-/* Known by name and refused until they are implemented, like every feature that is not listed: deletionVectors, v2Checkpoint,
- * typeWidening, variantType, geospatial and what comes next. */
+/* Known by name and refused until they are implemented, like every feature that is not listed:
+ * deletionVectors, v2Checkpoint, typeWidening, variantType, geospatial and what comes next. */
 /* clang-format on */
 
 static bool find_feature(Str name, Feature *out)
 {
-#define X(feature, is_reader, can_read, can_write, can_rewrite, reader, writer)                    \
-    if (str_equal_c(name, feature)) {                                                              \
-        *out = (Feature){feature, is_reader, can_read, can_write, can_rewrite, reader, writer};    \
-        return true;                                                                               \
+#define X(feature, is_reader, can_read, can_write, can_rewrite, reader, writer)                 \
+    if (str_equal_c(name, feature)) {                                                           \
+        *out = (Feature){feature, is_reader, can_read, can_write, can_rewrite, reader, writer}; \
+        return true;                                                                            \
     }
     FEATURES(X)
 #undef X
@@ -72,7 +72,8 @@ static StrList parse_list(JsonText array, Arena *arena)
     JsonText item;
     size_t   count = 0;
 
-    for (size_t at = 0; json_text_next_item(array, &at, &item);) count++;
+    for (size_t at = 0; json_text_next_item(array, &at, &item);)
+        count++;
     list.items = ARENA_ARRAY(arena, Str, count + 1);
     for (size_t at = 0; json_text_next_item(array, &at, &item);)
         list.items[list.count++] = json_text_str(item, arena);
@@ -89,32 +90,40 @@ bool protocol_parse(JsonText body, Arena *arena, Protocol *out)
            json_text_i64(json_text_find(body, "minWriterVersion"), &out->min_writer);
 }
 
-static bool refuse(const LogPlace *place, int64_t version, const char *code, Str feature, bool is_write, Err *err)
+static bool refuse(const LogPlace *place, int64_t version, const char *code, Str feature,
+                   bool is_write, Err *err)
 {
-    return err_set(err, ERR_UNSUPPORTED, "%s table %.*s v%lld: %s feature \"%.*s\" is not supported; nothing was %s",
+    return err_set(err, ERR_UNSUPPORTED,
+                   "%s table %.*s v%lld: %s feature \"%.*s\" is not supported; nothing was %s",
                    code, STR_ARG(place->path), (long long)version, is_write ? "writer" : "reader",
                    STR_ARG(feature), is_write ? "written" : "read");
 }
 
-static bool refuse_catalog(const LogPlace *place, int64_t version, Str feature, bool is_write, Err *err)
+static bool refuse_catalog(const LogPlace *place, int64_t version, Str feature, bool is_write,
+                           Err *err)
 {
     return err_set(err, ERR_UNSUPPORTED,
-                   "DELTA-P12 table %.*s v%lld: commits of this table go through its catalog (feature \"%.*s\"); "
+                   "DELTA-P12 table %.*s v%lld: commits of this table go through its catalog "
+                   "(feature \"%.*s\"); "
                    "nothing was %s",
-                   STR_ARG(place->path), (long long)version, STR_ARG(feature), is_write ? "written" : "read");
+                   STR_ARG(place->path), (long long)version, STR_ARG(feature),
+                   is_write ? "written" : "read");
 }
 
-static bool check_versions(const LogPlace *place, int64_t version, const Protocol *protocol, Err *err)
+static bool check_versions(const LogPlace *place, int64_t version, const Protocol *protocol,
+                           Err *err)
 {
     if (protocol->min_reader < 1 || protocol->min_reader > 3)
         return err_set(err, ERR_UNSUPPORTED,
-                       "DELTA-P01 table %.*s v%lld needs reader version %lld; tidelake implements 1-3; nothing was read",
+                       "DELTA-P01 table %.*s v%lld needs reader version %lld; tidelake implements "
+                       "1-3; nothing was read",
                        STR_ARG(place->path), (long long)version, (long long)protocol->min_reader);
     bool has_lists = (protocol->min_reader < 3 || protocol->reader_features.is_present) &&
                      (protocol->min_writer != 7 || protocol->writer_features.is_present);
     if (!has_lists || (protocol->min_reader == 3 && protocol->min_writer < 7))
         return err_set(err, ERR_UNSUPPORTED,
-                       "DELTA-P03 table %.*s v%lld: malformed protocol, reader version %lld and writer version %lld "
+                       "DELTA-P03 table %.*s v%lld: malformed protocol, reader version %lld and "
+                       "writer version %lld "
                        "do not go with its lists of features",
                        STR_ARG(place->path), (long long)version, (long long)protocol->min_reader,
                        (long long)protocol->min_writer);
@@ -134,19 +143,21 @@ bool protocol_check_read(const LogPlace *place, int64_t version, const Protocol 
     return true;
 }
 
-static bool check_write_features(const LogPlace *place, int64_t version, const Protocol *protocol, bool rewrite,
-                                 Err *err)
+static bool check_write_features(const LogPlace *place, int64_t version, const Protocol *protocol,
+                                 bool rewrite, Err *err)
 {
     if (protocol->min_writer < 1 || protocol->min_writer > 7)
         return err_set(err, ERR_UNSUPPORTED,
-                       "DELTA-P02 table %.*s v%lld needs writer version %lld; tidelake implements 1-7; nothing was "
+                       "DELTA-P02 table %.*s v%lld needs writer version %lld; tidelake implements "
+                       "1-7; nothing was "
                        "written",
                        STR_ARG(place->path), (long long)version, (long long)protocol->min_writer);
     for (size_t i = 0; i < protocol->writer_features.count; i++) {
         Str     name = protocol->writer_features.items[i];
         Feature feature;
         bool    is_known = find_feature(name, &feature);
-        if (is_known && feature.write == USE_CATALOG) return refuse_catalog(place, version, name, true, err);
+        if (is_known && feature.write == USE_CATALOG)
+            return refuse_catalog(place, version, name, true, err);
         if (!is_known || feature.write == USE_NO || (rewrite && feature.rewrite == USE_NO))
             return refuse(place, version, "DELTA-P11", name, true, err);
     }
@@ -155,11 +166,12 @@ static bool check_write_features(const LogPlace *place, int64_t version, const P
 
 /* --- what the header's properties and columns make active --- */
 
-static bool refuse_active(const LogPlace *place, int64_t version, const char *code, Err *err, const char *what, Str name)
+static bool refuse_active(const LogPlace *place, int64_t version, const char *code, Err *err,
+                          const char *what, Str name)
 {
-    return err_set(err, ERR_UNSUPPORTED, "%s table %.*s v%lld: %s%s%.*s%s; nothing was written", code,
-                   STR_ARG(place->path), (long long)version, what, name.len ? " \"" : "", STR_ARG(name),
-                   name.len ? "\"" : "");
+    return err_set(err, ERR_UNSUPPORTED, "%s table %.*s v%lld: %s%s%.*s%s; nothing was written",
+                   code, STR_ARG(place->path), (long long)version, what, name.len ? " \"" : "",
+                   STR_ARG(name), name.len ? "\"" : "");
 }
 
 static bool has_prefix_ignoring_case(Str text, Str prefix)
@@ -167,10 +179,12 @@ static bool has_prefix_ignoring_case(Str text, Str prefix)
     return str_equal_ignoring_case(str_slice(text, 0, prefix.len), prefix);
 }
 
-static bool check_properties(const LogPlace *place, int64_t version, const Header *header, bool rewrite, Err *err)
+static bool check_properties(const LogPlace *place, int64_t version, const Header *header,
+                             bool rewrite, Err *err)
 {
     if (rewrite && header_property_is_true(header, "delta.appendOnly"))
-        return refuse_active(place, version, "DELTA-W01", err, "the table is append-only (delta.appendOnly)", STR_EMPTY);
+        return refuse_active(place, version, "DELTA-W01", err,
+                             "the table is append-only (delta.appendOnly)", STR_EMPTY);
     for (size_t i = 0; i < header->metadata.property_count; i++) {
         const Str prefix = STR("delta.constraints.");
         Str       key    = header->metadata.properties[i].key;
@@ -182,11 +196,13 @@ static bool check_properties(const LogPlace *place, int64_t version, const Heade
                     header_property_is_true(header, "delta.enableChangeDataCapture");
     if (rewrite && has_feed)
         return refuse_active(place, version, "DELTA-W11", err,
-                             "change data feed is enabled; tidelake cannot maintain it for MERGE", STR_EMPTY);
+                             "change data feed is enabled; tidelake cannot maintain it for MERGE",
+                             STR_EMPTY);
     bool tracks_rows = header_property_is_true(header, "delta.enableRowTracking") ||
                        str_list_has(&header->protocol.writer_features, STR("rowTracking"));
     if (tracks_rows && !header_property_is_true(header, "delta.rowTrackingSuspended"))
-        return refuse_active(place, version, "DELTA-W08", err, "row tracking is enabled", STR_EMPTY);
+        return refuse_active(place, version, "DELTA-W08", err, "row tracking is enabled",
+                             STR_EMPTY);
     return true;
 }
 
@@ -199,8 +215,10 @@ static bool check_iceberg(const LogPlace *place, int64_t version, const Header *
     for (size_t i = 0; i < COUNT_OF(keys); i++)
         is_active = is_active || header_property_is_true(header, keys[i]);
     if (!is_active) return true;
-    return refuse_active(place, version, "DELTA-W09", err,
-                         "the table is kept Iceberg-compatible (UniForm); tidelake does not maintain that", STR_EMPTY);
+    return refuse_active(
+        place, version, "DELTA-W09", err,
+        "the table is kept Iceberg-compatible (UniForm); tidelake does not maintain that",
+        STR_EMPTY);
 }
 
 static bool has_metadata_prefix(const Field *field, Str prefix)
@@ -218,13 +236,17 @@ static bool check_columns(const LogPlace *place, int64_t version, const Header *
         const Field *field = &header->metadata.fields[i];
         Str          name  = field->column.name;
         if (json_text_find(field->metadata, "delta.invariants").kind != JSON_TEXT_NONE)
-            return refuse_active(place, version, "DELTA-W02", err, "an invariant is declared on column", name);
+            return refuse_active(place, version, "DELTA-W02", err,
+                                 "an invariant is declared on column", name);
         if (json_text_find(field->metadata, "delta.generationExpression").kind != JSON_TEXT_NONE)
-            return refuse_active(place, version, "DELTA-W04", err, "this column is generated:", name);
+            return refuse_active(place, version, "DELTA-W04", err,
+                                 "this column is generated:", name);
         if (has_metadata_prefix(field, STR("delta.identity.")))
-            return refuse_active(place, version, "DELTA-W05", err, "this is an identity column:", name);
+            return refuse_active(place, version, "DELTA-W05", err,
+                                 "this is an identity column:", name);
         if (field->is_foreign)
-            return refuse_active(place, version, "DELTA-S02", err, "tidelake does not write the type of column", name);
+            return refuse_active(place, version, "DELTA-S02", err,
+                                 "tidelake does not write the type of column", name);
     }
     return true;
 }
@@ -234,10 +256,12 @@ static Str mapping_mode(const Header *header)
 {
     const Protocol *protocol = &header->protocol;
     Str             mode;
-    bool has_feature = protocol->min_reader == 2 || str_list_has(&protocol->reader_features, STR("columnMapping")) ||
+    bool            has_feature = protocol->min_reader == 2 ||
+                       str_list_has(&protocol->reader_features, STR("columnMapping")) ||
                        str_list_has(&protocol->writer_features, STR("columnMapping"));
 
-    if (!has_feature || !header_find_property(header, STR("delta.columnMapping.mode"), &mode)) return STR("none");
+    if (!has_feature || !header_find_property(header, STR("delta.columnMapping.mode"), &mode))
+        return STR("none");
     return mode;
 }
 
@@ -251,15 +275,18 @@ static bool can_widen(Str from, Str to)
     if (left.kind == TYPE_DATE && right.kind == TYPE_TIMESTAMP_NTZ) return true;
     if (left.kind == TYPE_FLOAT && right.kind == TYPE_DOUBLE) return true;
     if (left.kind == TYPE_DECIMAL && right.kind == TYPE_DECIMAL)
-        return right.scale >= left.scale && right.precision - left.precision >= right.scale - left.scale;
+        return right.scale >= left.scale &&
+               right.precision - left.precision >= right.scale - left.scale;
     if (left.kind > TYPE_LONG || left.kind < TYPE_SHORT) return false;
     if (right.kind == TYPE_DOUBLE) return left.kind != TYPE_LONG;
     if (right.kind == TYPE_DECIMAL)
         return right.precision - right.scale >= (left.kind == TYPE_LONG ? 20 : 10);
-    return right.kind <= TYPE_LONG && (right.kind > left.kind || from_is_byte) && right.kind >= TYPE_SHORT;
+    return right.kind <= TYPE_LONG && (right.kind > left.kind || from_is_byte) &&
+           right.kind >= TYPE_SHORT;
 }
 
-static bool check_type_changes(const LogPlace *place, int64_t version, const Field *field, Arena *arena, Err *err)
+static bool check_type_changes(const LogPlace *place, int64_t version, const Field *field,
+                               Arena *arena, Err *err)
 {
     JsonText changes = json_text_find(field->metadata, "delta.typeChanges");
     JsonText change;
@@ -269,10 +296,11 @@ static bool check_type_changes(const LogPlace *place, int64_t version, const Fie
         Str to   = json_text_str(json_text_find(change, "toType"), arena);
         if (!can_widen(from, to))
             return err_set(err, ERR_UNSUPPORTED,
-                           "DELTA-P14 table %.*s v%lld: column %.*s was changed from %.*s to %.*s, which is no type "
+                           "DELTA-P14 table %.*s v%lld: column %.*s was changed from %.*s to %.*s, "
+                           "which is no type "
                            "widening; nothing was read",
-                           STR_ARG(place->path), (long long)version, STR_ARG(field->column.name), STR_ARG(from),
-                           STR_ARG(to));
+                           STR_ARG(place->path), (long long)version, STR_ARG(field->column.name),
+                           STR_ARG(from), STR_ARG(to));
     }
     return true;
 }
@@ -282,8 +310,10 @@ bool header_check_read(const LogPlace *place, int64_t version, const Header *hea
     bool ok = protocol_check_read(place, version, &header->protocol, err);
     if (!ok) return false;
     if (!str_equal_c(header->metadata.provider, "parquet"))
-        return err_set(err, ERR_UNSUPPORTED, "DELTA-P13 table %.*s v%lld: its files are %.*s, not parquet; nothing was read",
-                       STR_ARG(place->path), (long long)version, STR_ARG(header->metadata.provider));
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "DELTA-P13 table %.*s v%lld: its files are %.*s, not parquet; nothing was read",
+            STR_ARG(place->path), (long long)version, STR_ARG(header->metadata.provider));
     if (!str_equal_c(mapping_mode(header), "none"))
         return refuse(place, version, "DELTA-P10", STR("columnMapping"), false, err);
 
@@ -294,16 +324,19 @@ bool header_check_read(const LogPlace *place, int64_t version, const Header *hea
     return ok;
 }
 
-bool header_check_write(const LogPlace *place, int64_t version, const Header *header, bool rewrite, Err *err)
+bool header_check_write(const LogPlace *place, int64_t version, const Header *header, bool rewrite,
+                        Err *err)
 {
     if (!check_versions(place, version, &header->protocol, err)) return false;
     if (!check_write_features(place, version, &header->protocol, rewrite, err)) return false;
     if (str_equal_c(mapping_mode(header), "id"))
-        return refuse_active(place, version, "DELTA-W07", err, "columns are mapped by id", STR_EMPTY);
+        return refuse_active(place, version, "DELTA-W07", err, "columns are mapped by id",
+                             STR_EMPTY);
     if (!check_properties(place, version, header, rewrite, err)) return false;
     if (!check_iceberg(place, version, header, err)) return false;
     if (header->metadata.partition_columns.count > 0)
-        return refuse_active(place, version, "DELTA-W10", err, "tidelake does not write partitioned tables", STR_EMPTY);
+        return refuse_active(place, version, "DELTA-W10", err,
+                             "tidelake does not write partitioned tables", STR_EMPTY);
     return check_columns(place, version, header, err);
 }
 
@@ -318,13 +351,16 @@ static bool needs_ntz(const Schema *schema)
 
 Str protocol_for_create(Arena *arena, const Schema *schema)
 {
-    if (!needs_ntz(schema)) return str_copy(arena, STR("{\"minReaderVersion\":1,\"minWriterVersion\":2}"));
-    return str_copy(arena, STR("{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],"
-                               "\"writerFeatures\":[\"timestampNtz\",\"invariants\",\"appendOnly\"]}"));
+    if (!needs_ntz(schema))
+        return str_copy(arena, STR("{\"minReaderVersion\":1,\"minWriterVersion\":2}"));
+    return str_copy(
+        arena,
+        STR("{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],"
+            "\"writerFeatures\":[\"timestampNtz\",\"invariants\",\"appendOnly\"]}"));
 }
 
-static void write_list(JsonWriter *json, const char *key, Str first, const StrList *rest, const Protocol *legacy,
-                       bool is_reader)
+static void write_list(JsonWriter *json, const char *key, Str first, const StrList *rest,
+                       const Protocol *legacy, bool is_reader)
 {
     json_key(json, str_from_c(key));
     json_array_begin(json);
@@ -332,8 +368,9 @@ static void write_list(JsonWriter *json, const char *key, Str first, const StrLi
     for (size_t i = 0; i < rest->count; i++)
         if (!str_equal(rest->items[i], first)) json_str(json, rest->items[i]);
 #define X(feature, reader_feature, can_read, can_write, can_rewrite, legacy_reader, legacy_writer) \
-    if (is_reader ? legacy_reader > 0 && legacy->min_reader == legacy_reader                       \
-                  : legacy_writer > 0 && legacy->min_writer < 7 && legacy->min_writer >= legacy_writer) \
+    if (is_reader                                                                                  \
+            ? legacy_reader > 0 && legacy->min_reader == legacy_reader                             \
+            : legacy_writer > 0 && legacy->min_writer < 7 && legacy->min_writer >= legacy_writer)  \
         json_str(json, STR(feature));
     FEATURES(X)
 #undef X
@@ -342,12 +379,12 @@ static void write_list(JsonWriter *json, const char *key, Str first, const StrLi
 
 bool protocol_upgrade(Arena *arena, const Protocol *protocol, const Schema *added, Str *json_out)
 {
-    const Str  ntz = STR("timestampNtz");
-    Buf        buf = buf_new(arena, 0);
+    const Str  ntz  = STR("timestampNtz");
+    Buf        buf  = buf_new(arena, 0);
     JsonWriter json = json_writer(&buf, false, false);
 
-    if (!needs_ntz(added) ||
-        (str_list_has(&protocol->reader_features, ntz) && str_list_has(&protocol->writer_features, ntz)))
+    if (!needs_ntz(added) || (str_list_has(&protocol->reader_features, ntz) &&
+                              str_list_has(&protocol->writer_features, ntz)))
         return false;
     json_object_begin(&json);
     json_member_i64(&json, "minReaderVersion", 3);

@@ -1,9 +1,10 @@
-/* One commit file, put where there is none (delta.md 2.10), and the waiting between attempts (2.11). */
+/* One commit file, put where there is none (delta.md 2.10), and the waiting between attempts
+ * (2.11). */
 #include "delta/delta_internal.h"
 
 #include <errno.h>
 
-#define PUT_TRIES 4 /* of one text, when the store failed and nothing landed */
+#define PUT_TRIES       4 /* of one text, when the store failed and nothing landed */
 #define BACK_OFF_MS_MIN 50
 #define BACK_OFF_MS_MAX 5000
 
@@ -15,7 +16,8 @@ bool log_check_cancel(const DeltaContext *context, Err *err)
 bool log_back_off(DeltaContext *context, int attempt, Err *err)
 {
     int64_t limit_ms = BACK_OFF_MS_MIN;
-    for (int i = 1; i < attempt && limit_ms < BACK_OFF_MS_MAX; i++) limit_ms *= 2;
+    for (int i = 1; i < attempt && limit_ms < BACK_OFF_MS_MAX; i++)
+        limit_ms *= 2;
     limit_ms = MIN(limit_ms, BACK_OFF_MS_MAX);
     clock_sleep_ms(context->clock, rng_between(context->rng, 0, limit_ms), context->cancel);
     return log_check_cancel(context, err);
@@ -38,7 +40,7 @@ static bool is_lasting(const Err *err)
 
 static bool has_txn_id(Str text, Str file, Str txn_id, Arena *arena)
 {
-    ActionReader reader = action_reader(text, file, arena);
+    ActionReader reader  = action_reader(text, file, arena);
     Err          ignored = ERR_INIT;
     Action       action;
     bool         found;
@@ -66,8 +68,10 @@ static Landed look_what_landed(const LogPlace *place, Str path, Str txn_id)
     return landed;
 }
 
-/* True when the outcome is settled, false to try again or (`*failed`) to give up with `err` as the store set it. */
-static bool settle(const LogPlace *place, Str path, Str txn_id, int attempt, PutOutcome *out, bool *failed, Err *err)
+/* True when the outcome is settled, false to try again or (`*failed`) to give up with `err` as
+ * the store set it. */
+static bool settle(const LogPlace *place, Str path, Str txn_id, int attempt, PutOutcome *out,
+                   bool *failed, Err *err)
 {
     bool   is_conflict = err->code == ERR_CONFLICT;
     Landed landed      = look_what_landed(place, path, txn_id);
@@ -90,7 +94,8 @@ static bool settle(const LogPlace *place, Str path, Str txn_id, int attempt, Put
     return false;
 }
 
-bool log_put_commit(const LogPlace *place, int64_t version, Str text, Str txn_id, PutOutcome *out, Err *err)
+bool log_put_commit(const LogPlace *place, int64_t version, Str text, Str txn_id, PutOutcome *out,
+                    Err *err)
 {
     Arena *arena  = arena_new();
     Str    path   = store_join(arena, place->log_path, log_name_commit(arena, version));
@@ -107,7 +112,8 @@ bool log_put_commit(const LogPlace *place, int64_t version, Str text, Str txn_id
         done = settle(place, path, txn_id, attempt, out, &failed, err);
         if (done || failed) break;
         log_warn(place->context->log, "delta", "a commit could not be written and is tried again",
-                 LOG_STR("file", path), LOG_I64("attempt", attempt), LOG_TEXT("error", err->message));
+                 LOG_STR("file", path), LOG_I64("attempt", attempt),
+                 LOG_TEXT("error", err->message));
         failed = !log_back_off(place->context, attempt, err);
     }
     if (done) err_clear(err);

@@ -24,10 +24,10 @@ LogState *log_state_new(void)
     state->version      = NO_VERSION;
     state->in_commit_ms = -1;
     state->protocol_raw = state->metadata_raw = STR_EMPTY;
-    state->files        = map_new();
-    state->tombstones   = map_new();
-    state->txns         = map_new();
-    state->domains      = map_new();
+    state->files                              = map_new();
+    state->tombstones                         = map_new();
+    state->txns                               = map_new();
+    state->domains                            = map_new();
     return state;
 }
 
@@ -35,7 +35,8 @@ static void close_map(Map *map)
 {
     Str   key;
     void *value;
-    for (size_t at = 0; map_next(map, &at, &key, &value);) mem_free(value);
+    for (size_t at = 0; map_next(map, &at, &key, &value);)
+        mem_free(value);
     map_close(map);
 }
 
@@ -124,7 +125,8 @@ static bool is_plain_path(Str path)
     return true;
 }
 
-/* A remove that matches nothing byte for byte: another writer may have encoded the path differently. */
+/* A remove that matches nothing byte for byte: another writer may have encoded the path
+ * differently. */
 static LiveFile *find_decoded(LogState *state, const RemoveAction *remove)
 {
     Arena    *arena = arena_new();
@@ -137,7 +139,9 @@ static LiveFile *find_decoded(LogState *state, const RemoveAction *remove)
         LiveFile *live = value;
         Str       dv   = str_slice(key, live->file.path.len + 1, key.len);
         if (!is_plain_path(live->file.path) || !is_plain_path(remove->path))
-            if (str_equal(log_state_key(arena, delta_path_decode(arena, live->file.path), dv), want)) found = live;
+            if (str_equal(log_state_key(arena, delta_path_decode(arena, live->file.path), dv),
+                          want))
+                found = live;
     }
     arena_close(arena);
     return found;
@@ -166,7 +170,8 @@ static void apply_remove(LogState *state, const LogPlace *place, const RemoveAct
         live = find_decoded(state, remove);
         if (live) {
             log_warn(place->context->log, "delta", "a remove named its file in another encoding",
-                     LOG_STR("table", place->path), LOG_STR("file", live->file.path), LOG_STR("remove", remove->path));
+                     LOG_STR("table", place->path), LOG_STR("file", live->file.path),
+                     LOG_STR("remove", remove->path));
             (void)map_remove(state->files, live->key);
         }
     }
@@ -190,9 +195,9 @@ static void apply_domain(LogState *state, const DomainAction *domain)
         mem_free(map_remove(state->domains, domain->domain));
         return;
     }
-    DomainEntry *entry   = mem_alloc(sizeof *entry + domain->domain.len + domain->configuration.len);
-    char        *at      = (char *)(entry + 1);
-    entry->domain        = place_str(&at, domain->domain);
+    DomainEntry *entry = mem_alloc(sizeof *entry + domain->domain.len + domain->configuration.len);
+    char        *at    = (char *)(entry + 1);
+    entry->domain      = place_str(&at, domain->domain);
     entry->configuration = place_str(&at, domain->configuration);
     mem_free(map_put(state->domains, entry->domain, entry));
 }
@@ -262,7 +267,8 @@ static bool parse_commit(Str text, Str file, Arena *arena, CommitActions *out, E
     bool         found;
     Action       action;
 
-    if (str_trim(text).len == 0) return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: the commit is empty", STR_ARG(file));
+    if (str_trim(text).len == 0)
+        return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: the commit is empty", STR_ARG(file));
     for (;;) {
         if (!action_next(&reader, &found, &action, err)) return false;
         if (!found) return true;
@@ -281,8 +287,8 @@ static void add_changes(LogChanges *changes, const LogChanges *more)
 }
 
 /* The header after the commit, if it changes it and somebody wants to know now. */
-static bool next_header(const LogState *state, const LogPlace *place, int64_t version, const CommitActions *actions,
-                        Header **out, Err *err)
+static bool next_header(const LogState *state, const LogPlace *place, int64_t version,
+                        const CommitActions *actions, Header **out, Err *err)
 {
     if (actions->protocol_raw.len == 0 && actions->metadata_raw.len == 0) return true;
     Str protocol = actions->protocol_raw.len ? actions->protocol_raw : state->protocol_raw;
@@ -302,13 +308,14 @@ void log_prefer_protocol_error(const LogPlace *place, int64_t version, Str proto
     size_t   bad_at;
 
     if (err->code == ERR_DAMAGED && json_text_parse(protocol_raw, &body, &bad_at) &&
-        protocol_parse(body, arena, &protocol) && !protocol_check_read(place, version, &protocol, &judged))
+        protocol_parse(body, arena, &protocol) &&
+        !protocol_check_read(place, version, &protocol, &judged))
         err_copy(err, &judged);
     arena_close(arena);
 }
 
-bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text, Str file, bool check,
-                            LogChanges *changes, Err *err)
+bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text,
+                            Str file, bool check, LogChanges *changes, Err *err)
 {
     Arena        *arena   = arena_new();
     CommitActions actions = {.protocol_raw = STR_EMPTY, .metadata_raw = STR_EMPTY};
@@ -318,7 +325,8 @@ bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t vers
               (!check || next_header(state, place, version, &actions, &header, err));
     if (ok) {
         state->in_commit_ms = -1;
-        for (size_t i = 0; i < actions.list.count; i++) log_state_apply(state, place, &actions.list.items[i]);
+        for (size_t i = 0; i < actions.list.count; i++)
+            log_state_apply(state, place, &actions.list.items[i]);
         state->version = version;
         if (changes) add_changes(changes, &actions.changes);
         if (header) {
@@ -345,14 +353,16 @@ static bool check_live_once(const LogState *state, const LogPlace *place, Err *e
     for (size_t at = 0; ok && map_next(state->files, &at, &key, &value);) {
         LiveFile *live = value;
         if (map_put(seen, live->file.path, live))
-            ok = err_set(err, ERR_DAMAGED, "DELTA-L05 corrupt log of table %.*s v%lld: %.*s is live twice",
+            ok = err_set(err, ERR_DAMAGED,
+                         "DELTA-L05 corrupt log of table %.*s v%lld: %.*s is live twice",
                          STR_ARG(place->path), (long long)state->version, STR_ARG(live->file.path));
     }
     map_close(seen);
     return ok;
 }
 
-/* A log that adds deletion vectors without the feature in its protocol: reading past them would bring deleted rows back. */
+/* A log that adds deletion vectors without the feature in its protocol: reading past them would
+ * bring deleted rows back. */
 static bool check_vectors(const LogState *state, const LogPlace *place, Err *err)
 {
     Str   key;
@@ -363,9 +373,11 @@ static bool check_vectors(const LogState *state, const LogPlace *place, Err *err
         const LiveFile *live = value;
         if (live->has_dv)
             return err_set(err, ERR_UNSUPPORTED,
-                           "DELTA-P10 table %.*s v%lld: reader feature \"deletionVectors\" is not supported (file "
+                           "DELTA-P10 table %.*s v%lld: reader feature \"deletionVectors\" is not "
+                           "supported (file "
                            "%.*s has one); nothing was read",
-                           STR_ARG(place->path), (long long)state->version, STR_ARG(live->file.path));
+                           STR_ARG(place->path), (long long)state->version,
+                           STR_ARG(live->file.path));
     }
     return true;
 }
@@ -376,22 +388,25 @@ bool log_state_finish(LogState *state, const LogPlace *place, Err *err)
                           : state->metadata_raw.len == 0 ? "metaData"
                                                          : NULL;
     if (missing)
-        return err_set(err, ERR_DAMAGED, "DELTA-L06 the log of table %.*s v%lld has no %s action", STR_ARG(place->path),
-                       (long long)state->version, missing);
+        return err_set(err, ERR_DAMAGED, "DELTA-L06 the log of table %.*s v%lld has no %s action",
+                       STR_ARG(place->path), (long long)state->version, missing);
     header_close(state->header);
     state->header = NULL;
-    if (!header_new(place, state->version, state->protocol_raw, state->metadata_raw, &state->header, err)) return false;
+    if (!header_new(place, state->version, state->protocol_raw, state->metadata_raw, &state->header,
+                    err))
+        return false;
     if (!header_check_read(place, state->version, state->header, err)) return false;
     if (str_list_has(&state->header->protocol.writer_features, STR("coordinatedCommits-preview")))
-        log_warn(place->context->log, "delta", "the table's commits go through a coordinator; this view may be stale",
+        log_warn(place->context->log, "delta",
+                 "the table's commits go through a coordinator; this view may be stale",
                  LOG_STR("table", place->path), LOG_I64("version", state->version));
     return !state->has_dv || check_vectors(state, place, err);
 }
 
 void log_state_drop_expired(LogState *state, int64_t now_ms)
 {
-    int64_t retention_us =
-        header_property_interval_us(state->header, "delta.deletedFileRetentionDuration", RETENTION_US_DEFAULT);
+    int64_t retention_us = header_property_interval_us(
+        state->header, "delta.deletedFileRetentionDuration", RETENTION_US_DEFAULT);
     int64_t cutoff_ms = now_ms - retention_us / 1000;
     Str     key;
     void   *value;

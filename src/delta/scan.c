@@ -7,34 +7,43 @@ typedef struct ScanPlan {
     size_t            count;
 } ScanPlan;
 
-static bool fetch_one(const DeltaTable *table, const DeltaFile *file, Arena *arena, Str *local_out, Err *err)
+static bool fetch_one(const DeltaTable *table, const DeltaFile *file, Arena *arena, Str *local_out,
+                      Err *err)
 {
     Str path;
 
     if (!delta_path_resolve(table->place.path, file->path, arena, &path, err)) return false;
     if (store_fetch_local(table->context->store, path, arena, local_out, err)) return true;
-    if (err->code != ERR_NOT_FOUND) return err_context(err, "table %.*s", STR_ARG(table->place.path));
-    return err_set(err, ERR_DAMAGED, "DELTA-L08 table %.*s: version %lld is no longer complete: %.*s was removed by VACUUM",
-                   STR_ARG(table->place.path), (long long)table->state->version, STR_ARG(path));
+    if (err->code != ERR_NOT_FOUND)
+        return err_context(err, "table %.*s", STR_ARG(table->place.path));
+    return err_set(
+        err, ERR_DAMAGED,
+        "DELTA-L08 table %.*s: version %lld is no longer complete: %.*s was removed by VACUUM",
+        STR_ARG(table->place.path), (long long)table->state->version, STR_ARG(path));
 }
 
-static bool fetch_files(const DeltaTable *table, const DeltaFile *const *files, size_t file_count, Arena *arena,
-                        ScanPlan *out, Err *err)
+static bool fetch_files(const DeltaTable *table, const DeltaFile *const *files, size_t file_count,
+                        Arena *arena, ScanPlan *out, Err *err)
 {
     size_t           count = files ? file_count : delta_table_get_file_count(table);
     const DeltaFile *file;
 
-    *out = (ScanPlan){.files = ARENA_ARRAY(arena, const DeltaFile *, count + 1), .locals = ARENA_ARRAY(arena, Str, count + 1)};
+    *out = (ScanPlan){.files  = ARENA_ARRAY(arena, const DeltaFile *, count + 1),
+                      .locals = ARENA_ARRAY(arena, Str, count + 1)};
     if (files)
-        for (size_t i = 0; i < count; i++) out->files[i] = files[i];
+        for (size_t i = 0; i < count; i++)
+            out->files[i] = files[i];
     else
-        for (size_t at = 0, i = 0; delta_table_next_file(table, &at, &file); i++) out->files[i] = file;
+        for (size_t at = 0, i = 0; delta_table_next_file(table, &at, &file); i++)
+            out->files[i] = file;
     for (; out->count < count; out->count++)
-        if (!fetch_one(table, out->files[out->count], arena, &out->locals[out->count], err)) return false;
+        if (!fetch_one(table, out->files[out->count], arena, &out->locals[out->count], err))
+            return false;
     return true;
 }
 
-/* The columns to read from the files: those asked for that the table has, with the table's types. */
+/* The columns to read from the files: those asked for that the table has, with the table's
+ * types. */
 static Schema stored_columns(const Schema *table_schema, const Schema *wanted, Arena *arena)
 {
     Column *columns = ARENA_ARRAY(arena, Column, wanted->column_count + 1);
@@ -44,7 +53,8 @@ static Schema stored_columns(const Schema *table_schema, const Schema *wanted, A
         ptrdiff_t index = schema_find(table_schema, wanted->columns[i].name);
         if (index >= 0) columns[count++] = table_schema->columns[index];
     }
-    if (count == 0) columns[count++] = table_schema->columns[0]; /* rows are counted by some column */
+    if (count == 0)
+        columns[count++] = table_schema->columns[0]; /* rows are counted by some column */
     return (Schema){.columns = columns, .column_count = count};
 }
 
@@ -60,8 +70,11 @@ static void append_column(Buf *sql, const Schema *table_schema, const Column *wa
     }
     const Column *stored = &table_schema->columns[index];
     Str           source = duck_quote_identifier(arena, stored->name);
-    if (column_type_equal(stored->type, wanted->type)) buf_printf(sql, "f.%.*s AS %.*s", STR_ARG(source), STR_ARG(name));
-    else buf_printf(sql, "CAST(f.%.*s AS %.*s) AS %.*s", STR_ARG(source), STR_ARG(type), STR_ARG(name));
+    if (column_type_equal(stored->type, wanted->type))
+        buf_printf(sql, "f.%.*s AS %.*s", STR_ARG(source), STR_ARG(name));
+    else
+        buf_printf(sql, "CAST(f.%.*s AS %.*s) AS %.*s", STR_ARG(source), STR_ARG(type),
+                   STR_ARG(name));
 }
 
 /* Local names back to the paths of their adds, by a join that the files' rows meet last. */
@@ -69,7 +82,8 @@ static void append_paths(Buf *sql, const ScanPlan *plan, Arena *arena)
 {
     buf_append_c(sql, " JOIN (VALUES ");
     for (size_t i = 0; i < plan->count; i++)
-        buf_printf(sql, "%s(%.*s, %.*s)", i > 0 ? ", " : "", STR_ARG(duck_quote_literal(arena, plan->locals[i])),
+        buf_printf(sql, "%s(%.*s, %.*s)", i > 0 ? ", " : "",
+                   STR_ARG(duck_quote_literal(arena, plan->locals[i])),
                    STR_ARG(duck_quote_literal(arena, plan->files[i]->path)));
     buf_append_c(sql, ") p(local, path) ON f.filename = p.local");
 }
@@ -77,7 +91,8 @@ static void append_paths(Buf *sql, const ScanPlan *plan, Arena *arena)
 static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
 {
     if (plan->count == 0) {
-        buf_append_c(sql, ", CAST(NULL AS VARCHAR) AS \"__$file\", CAST(NULL AS BIGINT) AS \"__$row\"");
+        buf_append_c(sql,
+                     ", CAST(NULL AS VARCHAR) AS \"__$file\", CAST(NULL AS BIGINT) AS \"__$row\"");
     } else if (plan->count == 1) {
         buf_printf(sql, ", %.*s AS \"__$file\", f.file_row_number AS \"__$row\"",
                    STR_ARG(duck_quote_literal(arena, plan->files[0]->path)));
@@ -86,8 +101,8 @@ static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
     }
 }
 
-bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count, const Schema *columns,
-                    bool with_position, Arena *arena, Str *sql_out, Err *err)
+bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count,
+                    const Schema *columns, bool with_position, Arena *arena, Str *sql_out, Err *err)
 {
     const Schema *table_schema = delta_table_get_schema(table);
     const Schema *wanted       = columns ? columns : table_schema;

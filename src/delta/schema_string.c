@@ -1,4 +1,5 @@
-/* Spark's schema JSON (delta.md 1.9). Metadata keys that we do not know stay as they are: a schema is changed by inserting text. */
+/* Spark's schema JSON (delta.md 1.9). Metadata keys that we do not know stay as they are: a
+ * schema is changed by inserting text. */
 #include "delta/delta_internal.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@ static bool parse_type(JsonText type, Str column, Arena *arena, Field *out, Err 
     Str name = json_text_str(type, arena);
 
     if (type.kind != JSON_TEXT_STRING)
-        return err_set(err, ERR_UNSUPPORTED, "DELTA-S01 column %.*s has a nested type, which tidelake does not read",
+        return err_set(err, ERR_UNSUPPORTED,
+                       "DELTA-S01 column %.*s has a nested type, which tidelake does not read",
                        STR_ARG(column));
     if (str_equal_c(name, "byte")) { /* read as short; written never */
         out->column.type = COLUMN_TYPE(TYPE_SHORT);
@@ -16,7 +18,8 @@ static bool parse_type(JsonText type, Str column, Arena *arena, Field *out, Err 
         return true;
     }
     if (!column_type_parse_delta(name, &out->column.type))
-        return err_set(err, ERR_UNSUPPORTED, "DELTA-S01 column %.*s has type %.*s, which tidelake does not read",
+        return err_set(err, ERR_UNSUPPORTED,
+                       "DELTA-S01 column %.*s has type %.*s, which tidelake does not read",
                        STR_ARG(column), STR_ARG(name));
     return true;
 }
@@ -49,7 +52,8 @@ bool schema_string_parse(Str text, Arena *arena, Field **fields_out, Schema *out
 
     if (!find_fields(text, &fields))
         return err_set(err, ERR_DAMAGED, "DELTA-L06 its schemaString is no Spark schema");
-    for (size_t at = 0; json_text_next_item(fields, &at, &item);) count++;
+    for (size_t at = 0; json_text_next_item(fields, &at, &item);)
+        count++;
     if (count > LIMIT_COLUMNS)
         return err_set(err, ERR_LIMIT, "it has %zu columns, more than %d", count, LIMIT_COLUMNS);
 
@@ -87,7 +91,8 @@ Str schema_string_format(Arena *arena, const Schema *schema)
     json_member_str(&json, "type", STR("struct"));
     json_key(&json, STR("fields"));
     json_array_begin(&json);
-    for (size_t i = 0; i < schema->column_count; i++) write_field(&json, &schema->columns[i], arena);
+    for (size_t i = 0; i < schema->column_count; i++)
+        write_field(&json, &schema->columns[i], arena);
     json_array_end(&json);
     json_object_end(&json);
     return buf_str(&buf);
@@ -100,7 +105,7 @@ Str schema_string_append(Arena *arena, Str text, const Schema *added)
     size_t   at = 0;
 
     if (!find_fields(text, &fields)) return text; /* cannot be: it was parsed */
-    size_t cut = (size_t)(fields.text.ptr - text.ptr) + fields.text.len - 1;
+    size_t cut        = (size_t)(fields.text.ptr - text.ptr) + fields.text.len - 1;
     bool   has_fields = json_text_next_item(fields, &at, &item);
 
     buf_append(&buf, str_slice(text, 0, cut));
@@ -127,15 +132,17 @@ bool schema_check_names(const Schema *schema, Err *err)
     Map   *seen  = map_new();
 
     for (size_t i = 0; ok && i < schema->column_count; i++) {
-        Str         name = schema->columns[i].name;
-        const char *trouble =
-            name.len == 0 ? "a column has an empty name" : !utf8_is_valid(name) ? "a column's name is not UTF-8" : NULL;
+        Str         name    = schema->columns[i].name;
+        const char *trouble = name.len == 0          ? "a column has an empty name"
+                              : !utf8_is_valid(name) ? "a column's name is not UTF-8"
+                                                     : NULL;
         if (trouble) {
             ok = err_set(err, ERR_UNSUPPORTED, "%s", trouble);
             break;
         }
         if (map_put(seen, str_lower_ascii(arena, name), arena))
-            ok = err_set(err, ERR_UNSUPPORTED, "the column name %.*s occurs twice, ignoring case, which Delta forbids",
+            ok = err_set(err, ERR_UNSUPPORTED,
+                         "the column name %.*s occurs twice, ignoring case, which Delta forbids",
                          STR_ARG(name));
     }
     map_close(seen);

@@ -18,11 +18,11 @@ typedef struct Candidate {
 } Candidate;
 
 typedef struct Listing {
-    Candidate best;           /* NO_VERSION: none complete */
-    int64_t   lowest;         /* of all complete ones, for messages */
-    int64_t  *commits;        /* ascending */
+    Candidate best;    /* NO_VERSION: none complete */
+    int64_t   lowest;  /* of all complete ones, for messages */
+    int64_t  *commits; /* ascending */
     size_t    commit_count;
-    int64_t   newest;         /* version of any kind, also above the target */
+    int64_t   newest; /* version of any kind, also above the target */
     bool      has_any;
 } Listing;
 
@@ -54,7 +54,8 @@ static void take_candidate(Listing *listing, const Candidate *candidate, const W
 static PartSet *find_part_set(Candidate *candidate, int64_t part_count, Arena *arena)
 {
     for (size_t i = 0; i < candidate->part_sets.count; i++)
-        if (candidate->part_sets.items[i].part_count == part_count) return &candidate->part_sets.items[i];
+        if (candidate->part_sets.items[i].part_count == part_count)
+            return &candidate->part_sets.items[i];
     PartSet *set    = LIST_PUSH(arena, &candidate->part_sets);
     set->part_count = part_count;
     set->parts      = ARENA_ARRAY(arena, Str, (size_t)part_count);
@@ -92,7 +93,8 @@ static bool list_log(const LogPlace *place, const Wish *wish, Arena *arena, List
     for (size_t i = 0; i < list.count; i++) {
         LogName name = log_name_parse(list.entries[i].name);
         if (name.kind == LOG_FILE_OTHER) continue;
-        if (name.kind != LOG_FILE_COMMIT && list.entries[i].size_bytes == 0) continue; /* as good as absent */
+        if (name.kind != LOG_FILE_COMMIT && list.entries[i].size_bytes == 0)
+            continue; /* as good as absent */
         out->has_any = true;
         out->newest  = MAX(out->newest, name.version);
         if (name.kind == LOG_FILE_COMMIT) {
@@ -127,8 +129,10 @@ static void fill_checkpoint(LogSegment *segment, const Candidate *candidate, Are
     }
 }
 
-/* A listing is no snapshot: it may show a new commit and miss the one before. Only a look at the file tells a hole. */
-static bool commit_exists(const LogPlace *place, int64_t version, Arena *arena, bool *exists_out, Err *err)
+/* A listing is no snapshot: it may show a new commit and miss the one before. Only a look at the
+ * file tells a hole. */
+static bool commit_exists(const LogPlace *place, int64_t version, Arena *arena, bool *exists_out,
+                          Err *err)
 {
     StoreEntry entry;
     Str        path = store_join(arena, place->log_path, log_name_commit(arena, version));
@@ -140,28 +144,35 @@ static bool commit_exists(const LogPlace *place, int64_t version, Arena *arena, 
     return true;
 }
 
-static bool fail_hole(const LogPlace *place, const Listing *listing, const Wish *wish, int64_t missing, int64_t last,
-                      Err *err)
+static bool fail_hole(const LogPlace *place, const Listing *listing, const Wish *wish,
+                      int64_t missing, int64_t last, Err *err)
 {
     if (listing->best.version != NO_VERSION)
-        return err_set(err, ERR_DAMAGED, "DELTA-L02 table %.*s: commit %lld is missing between checkpoint %lld and version %lld",
-                       STR_ARG(place->path), (long long)missing, (long long)listing->best.version, (long long)last);
+        return err_set(
+            err, ERR_DAMAGED,
+            "DELTA-L02 table %.*s: commit %lld is missing between checkpoint %lld and version %lld",
+            STR_ARG(place->path), (long long)missing, (long long)listing->best.version,
+            (long long)last);
     if (wish->target != NO_VERSION && listing->lowest != NO_VERSION)
-        return err_set(err, ERR_NOT_FOUND, "DELTA-L03 table %.*s: version %lld is not available; available: %lld..%lld",
+        return err_set(err, ERR_NOT_FOUND,
+                       "DELTA-L03 table %.*s: version %lld is not available; available: %lld..%lld",
                        STR_ARG(place->path), (long long)wish->target, (long long)listing->lowest,
                        (long long)listing->newest);
     return err_set(err, ERR_DAMAGED,
-                   "DELTA-L02 table %.*s: commit %lld is missing and no complete checkpoint stands in for it (the log "
+                   "DELTA-L02 table %.*s: commit %lld is missing and no complete checkpoint stands "
+                   "in for it (the log "
                    "goes on to version %lld)",
                    STR_ARG(place->path), (long long)missing, (long long)MAX(last, listing->newest));
 }
 
-/* Walks the commits above the checkpoint; `version_out` is the last one without a hole before it. */
-static bool walk_commits(const LogPlace *place, const Listing *listing, const Wish *wish, Arena *arena,
-                         int64_t *version_out, Err *err)
+/* Walks the commits above the checkpoint; `version_out` is the last one without a hole before
+ * it. */
+static bool walk_commits(const LogPlace *place, const Listing *listing, const Wish *wish,
+                         Arena *arena, int64_t *version_out, Err *err)
 {
     int64_t version = listing->best.version;
-    int64_t last    = listing->commit_count > 0 ? listing->commits[listing->commit_count - 1] : version;
+    int64_t last    = listing->commit_count > 0 ? listing->commits[listing->commit_count - 1]
+                                                : version;
 
     for (size_t i = 0; i < listing->commit_count; i++) {
         while (listing->commits[i] > version + 1) {
@@ -176,33 +187,37 @@ static bool walk_commits(const LogPlace *place, const Listing *listing, const Wi
     return true;
 }
 
-static bool finish_segment(const LogPlace *place, const Listing *listing, const Wish *wish, Arena *arena,
-                           LogSegment *out, Err *err)
+static bool finish_segment(const LogPlace *place, const Listing *listing, const Wish *wish,
+                           Arena *arena, LogSegment *out, Err *err)
 {
     *out = (LogSegment){.checkpoint_version = NO_VERSION};
     if (!listing->has_any)
-        return err_set(err, ERR_NOT_FOUND, "DELTA-L01 not a Delta table: %.*s", STR_ARG(place->path));
+        return err_set(err, ERR_NOT_FOUND, "DELTA-L01 not a Delta table: %.*s",
+                       STR_ARG(place->path));
     if (!walk_commits(place, listing, wish, arena, &out->version, err)) return false;
-    if (out->version == NO_VERSION)
-        return fail_hole(place, listing, wish, 0, listing->newest, err);
+    if (out->version == NO_VERSION) return fail_hole(place, listing, wish, 0, listing->newest, err);
     if (wish->target != NO_VERSION && out->version < wish->target) {
-        if (listing->newest > wish->target) return fail_hole(place, listing, wish, out->version + 1, wish->target, err);
-        return err_set(err, ERR_NOT_FOUND, "DELTA-L04 table %.*s: version %lld does not exist yet; the newest is %lld",
+        if (listing->newest > wish->target)
+            return fail_hole(place, listing, wish, out->version + 1, wish->target, err);
+        return err_set(err, ERR_NOT_FOUND,
+                       "DELTA-L04 table %.*s: version %lld does not exist yet; the newest is %lld",
                        STR_ARG(place->path), (long long)wish->target, (long long)out->version);
     }
     if (listing->best.version != NO_VERSION) fill_checkpoint(out, &listing->best, arena);
     return true;
 }
 
-bool segment_find(const LogPlace *place, int64_t target, int64_t checkpoint_below, Arena *arena, LogSegment *out, Err *err)
+bool segment_find(const LogPlace *place, int64_t target, int64_t checkpoint_below, Arena *arena,
+                  LogSegment *out, Err *err)
 {
     LastCheckpoint hint = {.version = 0};
     Listing        listing;
-    Wish           wish = {.target = target, .checkpoint_below = checkpoint_below};
+    Wish           wish     = {.target = target, .checkpoint_below = checkpoint_below};
     bool           has_hint = last_checkpoint_read(place, arena, &hint, err);
 
     if (!has_hint && err->code != ERR_NONE) return false;
-    if (has_hint && hint.version < checkpoint_below && (target == NO_VERSION || hint.version <= target))
+    if (has_hint && hint.version < checkpoint_below &&
+        (target == NO_VERSION || hint.version <= target))
         wish.from = hint.version;
     if (!list_log(place, &wish, arena, &listing, err)) return false;
     if (wish.from > 0 && listing.best.version == NO_VERSION) {

@@ -1,10 +1,12 @@
-/* The statistics an add carries (delta.md 2.4): what libduckdb says of a file's columns, in the forms that every reader takes. A bound
- * that has no such form is left out, which readers take as unknown. */
+/* The statistics an add carries (delta.md 2.4): what libduckdb says of a file's columns, in the
+ * forms that every reader takes. A bound that has no such form is left out, which readers take
+ * as unknown. */
 #include "delta/delta_internal.h"
 
 #define INDEXED_COLUMNS_DEFAULT 32
-#define PREFIX_CHARS_DEFAULT 32
-#define MS_US 1000
+#define PREFIX_CHARS_MAX        65536
+#define PREFIX_CHARS_DEFAULT    32
+#define MS_US                   1000
 
 /* --- which columns --- */
 
@@ -33,20 +35,27 @@ static bool is_own_column(Str name)
     return str_starts_with(name, STR("_"));
 }
 
-StatsPlan stats_plan_new(const Header *header, const Schema *schema, bool has_clustering, Arena *arena)
+StatsPlan stats_plan_new(const Header *header, const Schema *schema, bool has_clustering,
+                         Arena *arena)
 {
-    int64_t count  = header_property_i64(header, "delta.dataSkippingNumIndexedCols", INDEXED_COLUMNS_DEFAULT);
-    int64_t prefix = header_property_i64(header, "delta.dataSkippingStringPrefixLength", PREFIX_CHARS_DEFAULT);
-    Str     list   = STR_EMPTY;
-    bool    has_list = header_find_property(header, STR("delta.dataSkippingStatsColumns"), &list);
-    StatsPlan plan   = {.is_indexed          = ARENA_ARRAY(arena, bool, schema->column_count + 1),
-                        .string_prefix_chars = prefix >= 1 && prefix <= 65536 ? (size_t)prefix : PREFIX_CHARS_DEFAULT};
+    int64_t   count    = header_property_i64(header, "delta.dataSkippingNumIndexedCols",
+                                             INDEXED_COLUMNS_DEFAULT);
+    int64_t   prefix   = header_property_i64(header, "delta.dataSkippingStringPrefixLength",
+                                             PREFIX_CHARS_DEFAULT);
+    Str       list     = STR_EMPTY;
+    bool      has_list = header_find_property(header, STR("delta.dataSkippingStatsColumns"), &list);
+    StatsPlan plan     = {.is_indexed          = ARENA_ARRAY(arena, bool, schema->column_count + 1),
+                          .string_prefix_chars = PREFIX_CHARS_DEFAULT};
+
+    if (prefix >= 1 && prefix <= PREFIX_CHARS_MAX) plan.string_prefix_chars = (size_t)prefix;
 
     for (size_t i = 0; i < schema->column_count; i++) {
-        Str  name         = schema->columns[i].name;
-        bool by_position  = count < 0 || (int64_t)i < count;
-        plan.is_indexed[i] = has_clustering || (has_list ? list_names_column(list, name, arena) : by_position) ||
-                             (schema->column_count > INDEXED_COLUMNS_DEFAULT && is_own_column(name));
+        Str  name          = schema->columns[i].name;
+        bool by_position   = count < 0 || (int64_t)i < count;
+        plan.is_indexed[i] = has_clustering ||
+                             (has_list ? list_names_column(list, name, arena) : by_position) ||
+                             (schema->column_count > INDEXED_COLUMNS_DEFAULT &&
+                              is_own_column(name));
     }
     return plan;
 }
@@ -62,7 +71,8 @@ static bool format_time_bound(Str text, bool is_max, bool has_zone, Arena *arena
     int64_t rest = us % MS_US;
     if (rest < 0) rest += MS_US;
     us -= rest;
-    if (is_max && rest > 0) us += MS_US; /* up: not every reader adds the millisecond that was cut off */
+    if (is_max && rest > 0)
+        us += MS_US; /* up: not every reader adds the millisecond that was cut off */
     if (civil_from_us(us).year > 9999) return false;
     *out = str_printf(arena, "\"%.*s%s\"", STR_ARG(time_format_ms(arena, us)), has_zone ? "Z" : "");
     return true;
@@ -102,7 +112,8 @@ static bool format_number_bound(Str text, Arena *arena, Str *out)
 static size_t prefix_bytes(Str text, size_t count)
 {
     size_t at = 0;
-    while (count-- > 0 && at < text.len) (void)utf8_next(text, &at);
+    while (count-- > 0 && at < text.len)
+        (void)utf8_next(text, &at);
     return at;
 }
 
@@ -111,7 +122,8 @@ Str stats_string_min(Str text, size_t prefix_chars)
     return str_slice(text, 0, prefix_bytes(text, prefix_chars));
 }
 
-/* Cuts behind k code points and puts something larger than any that may follow there; k grows where nothing is larger. */
+/* Cuts behind k code points and puts something larger than any that may follow there; k grows
+ * where nothing is larger. */
 bool stats_string_max(Str text, size_t prefix_chars, Arena *arena, Str *out)
 {
     size_t at = prefix_bytes(text, prefix_chars);
@@ -127,7 +139,7 @@ bool stats_string_max(Str text, size_t prefix_chars, Arena *arena, Str *out)
 
         char   tie[4];
         size_t tie_len = utf8_encode(c < 0x7F ? 0x7F : 0x10FFFF, tie);
-        *out           = str_printf(arena, "%.*s%.*s", STR_ARG(str_slice(text, 0, cut)), (int)tie_len, tie);
+        *out = str_printf(arena, "%.*s%.*s", STR_ARG(str_slice(text, 0, cut)), (int)tie_len, tie);
         return true;
     }
     return false;
@@ -150,7 +162,8 @@ static bool format_string_bound(Str text, bool is_max, size_t prefix_chars, Aren
     return true;
 }
 
-bool stats_format_bound(ColumnType type, Str text, bool is_max, size_t prefix_chars, Arena *arena, Str *out)
+bool stats_format_bound(ColumnType type, Str text, bool is_max, size_t prefix_chars, Arena *arena,
+                        Str *out)
 {
     switch (type.kind) {
     case TYPE_SHORT:
@@ -171,15 +184,16 @@ bool stats_format_bound(ColumnType type, Str text, bool is_max, size_t prefix_ch
 
 /* --- the document --- */
 
-static void write_bounds(JsonWriter *json, const Schema *schema, const StatsPlan *plan, const DuckFile *file, bool is_max,
-                         Arena *arena)
+static void write_bounds(JsonWriter *json, const Schema *schema, const StatsPlan *plan,
+                         const DuckFile *file, bool is_max, Arena *arena)
 {
     json_key(json, is_max ? STR("maxValues") : STR("minValues"));
     json_object_begin(json);
     for (size_t i = 0; i < schema->column_count && i < file->column_count; i++) {
         const DuckColumnStats *stats = &file->columns[i];
         Str                    bound;
-        if (!plan->is_indexed[i] || !stats->has_bounds || stats->null_count >= file->row_count) continue;
+        if (!plan->is_indexed[i] || !stats->has_bounds || stats->null_count >= file->row_count)
+            continue;
         if (!stats_format_bound(schema->columns[i].type, is_max ? stats->max : stats->min, is_max,
                                 plan->string_prefix_chars, arena, &bound))
             continue;

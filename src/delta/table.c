@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-#define LOAD_TRIES 3                                 /* races with another engine's log cleanup (1.2, 7) */
+#define LOAD_TRIES      3 /* races with another engine's log cleanup (1.2, 7) */
 #define RELIST_AFTER_NS (INT64_C(3600) * 1000000000) /* see table_refresh */
-#define VERSION_MAX INT64_MAX
+#define VERSION_MAX     INT64_MAX
 
-static bool read_commit(const LogPlace *place, int64_t version, Arena *arena, Str *path_out, Bytes *out, Err *err)
+static bool read_commit(const LogPlace *place, int64_t version, Arena *arena, Str *path_out,
+                        Bytes *out, Err *err)
 {
     *path_out = store_join(arena, place->log_path, log_name_commit(arena, version));
     return store_read(place->context->store, *path_out, LIMIT_LOG_FILE_BYTES, arena, out, err);
@@ -15,7 +16,8 @@ static bool read_commit(const LogPlace *place, int64_t version, Arena *arena, St
 
 /* --- loading --- */
 
-static bool apply_lines(LogState *state, const LogPlace *place, Str text, Str file, Arena *arena, Err *err)
+static bool apply_lines(LogState *state, const LogPlace *place, Str text, Str file, Arena *arena,
+                        Err *err)
 {
     ActionReader reader = action_reader(text, file, arena);
     bool         found;
@@ -26,7 +28,8 @@ static bool apply_lines(LogState *state, const LogPlace *place, Str text, Str fi
         if (!found) return true;
         if (action.kind == ACTION_SIDECAR)
             return err_set(err, ERR_UNSUPPORTED,
-                           "DELTA-P10 table %.*s: reader feature \"v2Checkpoint\" is not supported (%.*s has sidecars); "
+                           "DELTA-P10 table %.*s: reader feature \"v2Checkpoint\" is not supported "
+                           "(%.*s has sidecars); "
                            "nothing was read",
                            STR_ARG(place->path), STR_ARG(file));
         log_state_apply(state, place, &action);
@@ -61,7 +64,8 @@ static bool apply_rows(LogState *state, const LogPlace *place, RowStream *rows, 
     return ok;
 }
 
-static bool load_parquet_checkpoint(LogState *state, const LogPlace *place, const LogSegment *segment, Err *err)
+static bool load_parquet_checkpoint(LogState *state, const LogPlace *place,
+                                    const LogSegment *segment, Err *err)
 {
     Arena       *arena   = arena_new();
     Str         *locals  = ARENA_ARRAY(arena, Str, segment->checkpoint_count);
@@ -82,17 +86,19 @@ static bool load_parquet_checkpoint(LogState *state, const LogPlace *place, cons
     return ok;
 }
 
-static bool load_checkpoint(LogState *state, const LogPlace *place, const LogSegment *segment, Arena *arena, Err *err)
+static bool load_checkpoint(LogState *state, const LogPlace *place, const LogSegment *segment,
+                            Arena *arena, Err *err)
 {
     bool ok = true;
     if (segment->checkpoint_version == NO_VERSION) return true;
     if (segment->checkpoint_is_json)
-        ok = load_json_checkpoint(state, place, store_join(arena, place->log_path, segment->checkpoint_names[0]), err);
+        ok = load_json_checkpoint(
+            state, place, store_join(arena, place->log_path, segment->checkpoint_names[0]), err);
     else
         ok = load_parquet_checkpoint(state, place, segment, err);
     state->version = segment->checkpoint_version;
-    return ok || err_context(err, "checkpoint %lld of table %.*s", (long long)segment->checkpoint_version,
-                             STR_ARG(place->path));
+    return ok || err_context(err, "checkpoint %lld of table %.*s",
+                             (long long)segment->checkpoint_version, STR_ARG(place->path));
 }
 
 static bool load_commits(LogState *state, const LogPlace *place, int64_t last, Err *err)
@@ -106,7 +112,8 @@ static bool load_commits(LogState *state, const LogPlace *place, int64_t last, E
         arena_reset(arena);
         ok = log_check_cancel(place->context, err) &&
              read_commit(place, state->version + 1, arena, &path, &bytes, err) &&
-             log_state_apply_commit(state, place, state->version + 1, bytes_str(bytes), path, false, NULL, err);
+             log_state_apply_commit(state, place, state->version + 1, bytes_str(bytes), path, false,
+                                    NULL, err);
     }
     arena_close(arena);
     return ok;
@@ -120,7 +127,8 @@ static bool is_damage(const Err *err)
     return err->code == ERR_QUERY_ENGINE || err->code == ERR_DAMAGED;
 }
 
-static LoadResult load_segment(const LogPlace *place, const LogSegment *segment, Arena *arena, LogState **out, Err *err)
+static LoadResult load_segment(const LogPlace *place, const LogSegment *segment, Arena *arena,
+                               LogState **out, Err *err)
 {
     LogState  *state  = log_state_new();
     LoadResult result = LOAD_DONE;
@@ -128,12 +136,15 @@ static LoadResult load_segment(const LogPlace *place, const LogSegment *segment,
     if (!load_checkpoint(state, place, segment, arena, err)) {
         log_prefer_protocol_error(place, segment->checkpoint_version, state->protocol_raw, err);
         result = is_damage(err) ? LOAD_BAD_CHECKPOINT : LOAD_FAILED;
-    } else if (!load_commits(state, place, segment->version, err) || !log_state_finish(state, place, err)) {
+    } else if (!load_commits(state, place, segment->version, err) ||
+               !log_state_finish(state, place, err)) {
         result = LOAD_FAILED;
     }
     if (result == LOAD_FAILED && err->code == ERR_NOT_FOUND) result = LOAD_MOVED;
-    if (result == LOAD_DONE) *out = state;
-    else log_state_close(state);
+    if (result == LOAD_DONE)
+        *out = state;
+    else
+        log_state_close(state);
     return result;
 }
 
@@ -141,13 +152,13 @@ static void warn_bad_checkpoint(const LogPlace *place, int64_t version, const Er
 {
     char text[256];
     err_format(err, text, sizeof text);
-    log_warn(place->context->log, "delta", "a damaged checkpoint was passed over", LOG_STR("table", place->path),
-             LOG_I64("version", version), LOG_TEXT("error", text));
+    log_warn(place->context->log, "delta", "a damaged checkpoint was passed over",
+             LOG_STR("table", place->path), LOG_I64("version", version), LOG_TEXT("error", text));
 }
 
 /* One attempt: falls back to older checkpoints when one is damaged. */
-static LoadResult load_once(const LogPlace *place, int64_t target, Arena *arena, LogState **out, int64_t *checkpoint_out,
-                            Err *err)
+static LoadResult load_once(const LogPlace *place, int64_t target, Arena *arena, LogState **out,
+                            int64_t *checkpoint_out, Err *err)
 {
     int64_t below     = VERSION_MAX;
     Err     first_bad = ERR_INIT;
@@ -158,7 +169,9 @@ static LoadResult load_once(const LogPlace *place, int64_t target, Arena *arena,
             if (first_bad.code != ERR_NONE && err->code == ERR_DAMAGED) {
                 char text[400];
                 err_format(&first_bad, text, sizeof text);
-                err_set(err, ERR_DAMAGED, "table %.*s: its checkpoint %lld is damaged (%s) and the commits before it are gone",
+                err_set(err, ERR_DAMAGED,
+                        "table %.*s: its checkpoint %lld is damaged (%s) and the commits before it "
+                        "are gone",
                         STR_ARG(place->path), (long long)below, text);
             }
             return LOAD_FAILED;
@@ -175,7 +188,8 @@ static LoadResult load_once(const LogPlace *place, int64_t target, Arena *arena,
     }
 }
 
-static bool load(const LogPlace *place, int64_t target, LogState **out, int64_t *checkpoint_out, Err *err)
+static bool load(const LogPlace *place, int64_t target, LogState **out, int64_t *checkpoint_out,
+                 Err *err)
 {
     LoadResult result = LOAD_MOVED;
 
@@ -186,8 +200,7 @@ static bool load(const LogPlace *place, int64_t target, LogState **out, int64_t 
         arena_close(arena);
     }
     if (result == LOAD_DONE) return true;
-    if (result == LOAD_MOVED)
-        err->code = ERR_DAMAGED; /* listed three times, never there */
+    if (result == LOAD_MOVED) err->code = ERR_DAMAGED; /* listed three times, never there */
     return false;
 }
 
@@ -225,10 +238,12 @@ bool delta_table_open(DeltaContext *context, Str path, DeltaTable **out, Err *er
     return open_at(context, path, NO_VERSION, out, err);
 }
 
-bool delta_table_open_version(DeltaContext *context, Str path, int64_t version, DeltaTable **out, Err *err)
+bool delta_table_open_version(DeltaContext *context, Str path, int64_t version, DeltaTable **out,
+                              Err *err)
 {
     if (version < 0)
-        return err_set(err, ERR_NOT_FOUND, "DELTA-L03 table %.*s: there is no version %lld", STR_ARG(path), (long long)version);
+        return err_set(err, ERR_NOT_FOUND, "DELTA-L03 table %.*s: there is no version %lld",
+                       STR_ARG(path), (long long)version);
     return open_at(context, path, version, out, err);
 }
 
@@ -253,13 +268,15 @@ static bool has_visible_file(const StoreList *list)
     return false;
 }
 
-bool delta_table_exists(DeltaContext *context, Str path, bool *exists_out, bool *has_other_files_out, Err *err)
+bool delta_table_exists(DeltaContext *context, Str path, bool *exists_out,
+                        bool *has_other_files_out, Err *err)
 {
     Arena    *arena = arena_new();
     StoreList list;
     bool      has_files = false;
 
-    bool ok = store_list_after(context->store, store_join(arena, path, STR("_delta_log")), STR_EMPTY, arena, &list, err);
+    bool ok = store_list_after(context->store, store_join(arena, path, STR("_delta_log")),
+                               STR_EMPTY, arena, &list, err);
     if (ok) *exists_out = has_log(&list);
     if (ok && !*exists_out) {
         ok        = store_list_after(context->store, path, STR_EMPTY, arena, &list, err);
@@ -274,7 +291,7 @@ bool delta_table_exists(DeltaContext *context, Str path, bool *exists_out, bool 
 
 static bool reload(DeltaTable *table, LogChanges *changes, Err *err)
 {
-    LogState *state = NULL;
+    LogState *state  = NULL;
     int64_t   before = table->state->version;
 
     if (!load(&table->place, NO_VERSION, &state, &table->checkpoint_version, err)) return false;
@@ -290,7 +307,8 @@ static bool reload(DeltaTable *table, LogChanges *changes, Err *err)
     return true;
 }
 
-/* Cleanup may have removed the commits right after ours, and then the next one never comes into sight: a listing now and then tells. */
+/* Cleanup may have removed the commits right after ours, and then the next one never comes into
+ * sight: a listing now and then tells. */
 static bool reload_when_overtaken(DeltaTable *table, LogChanges *changes, Err *err)
 {
     if (clock_monotonic_ns(table->context->clock) - table->listed_ns < RELIST_AFTER_NS) return true;
@@ -321,7 +339,8 @@ bool table_refresh(DeltaTable *table, LogChanges *changes, Err *err)
             ok = err->code == ERR_NOT_FOUND;
             break;
         }
-        ok = log_state_apply_commit(state, &table->place, state->version + 1, bytes_str(bytes), path, true, changes, err);
+        ok = log_state_apply_commit(state, &table->place, state->version + 1, bytes_str(bytes),
+                                    path, true, changes, err);
         if (ok && state->has_dv) ok = log_state_finish(state, &table->place, err);
     }
     arena_close(arena);
@@ -402,5 +421,6 @@ int32_t delta_table_get_min_writer_version(const DeltaTable *table)
 
 bool delta_table_check_writable(const DeltaTable *table, bool rewrite, Err *err)
 {
-    return header_check_write(&table->place, table->state->version, table_header(table), rewrite, err);
+    return header_check_write(&table->place, table->state->version, table_header(table), rewrite,
+                              err);
 }

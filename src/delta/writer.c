@@ -1,12 +1,13 @@
-/* Data files on their way into a table (delta.md 2.1, 2.3): Parquet under names of our own in the staging folder, moved into the table
- * together, and garbage until a commit names them. */
+/* Data files on their way into a table (delta.md 2.1, 2.3): Parquet under names of our own in
+ * the staging folder, moved into the table together, and garbage until a commit names them. */
 #include "delta/conform.h"
 #include "delta/delta_internal.h"
 
 #include <stdatomic.h>
 
-/* Rows are held in memory until their group is full, by every connection that writes at once (5.12). */
-#define ROW_GROUP_BYTES (INT64_C(16) << 20)
+/* Rows are held in memory until their group is full, by every connection that writes at once
+ * (5.12). */
+#define ROW_GROUP_BYTES  (INT64_C(16) << 20)
 #define PREFIX_CHARS_MAX 32
 
 /* Everything that threads share is set before they start, but the number of the next file. */
@@ -16,7 +17,7 @@ struct DeltaWriter {
     Str              table_path;
     StoreStaging    *staging;
     Schema           schema;
-    bool            *needs_value; /* per column: it has a default, so NULL for a column that rows lack would be wrong */
+    bool            *needs_value; /* per column: it has a default, so NULL would be wrong */
     StatsPlan        stats;
     DuckWriteOptions options;
     const char      *codec; /* in the file's name; NULL: none */
@@ -32,7 +33,8 @@ static void choose_codec(DeltaWriter *writer, const Header *header)
     if (header_find_property(header, STR("delta.parquet.compression.codec"), &name)) {
         if (str_equal_ignoring_case(name, STR("zstd"))) writer->options.compression = DUCK_ZSTD;
         if (str_equal_ignoring_case(name, STR("snappy"))) writer->options.compression = DUCK_SNAPPY;
-        if (str_equal_ignoring_case(name, STR("none")) || str_equal_ignoring_case(name, STR("uncompressed")))
+        if (str_equal_ignoring_case(name, STR("none")) ||
+            str_equal_ignoring_case(name, STR("uncompressed")))
             writer->options.compression = DUCK_UNCOMPRESSED;
     }
     switch (writer->options.compression) {
@@ -45,9 +47,11 @@ static void choose_codec(DeltaWriter *writer, const Header *header)
 static void note_defaults(DeltaWriter *writer, const Header *header)
 {
     writer->needs_value = ARENA_ARRAY(writer->arena, bool, writer->schema.column_count + 1);
-    for (size_t i = 0; i < header->metadata.schema.column_count && i < writer->schema.column_count; i++)
+    for (size_t i = 0; i < header->metadata.schema.column_count && i < writer->schema.column_count;
+         i++)
         writer->needs_value[i] =
-            json_text_find(header->metadata.fields[i].metadata, "CURRENT_DEFAULT").kind != JSON_TEXT_NONE;
+            json_text_find(header->metadata.fields[i].metadata, "CURRENT_DEFAULT").kind !=
+            JSON_TEXT_NONE;
 }
 
 static size_t prefix_chars(const Header *header)
@@ -57,27 +61,31 @@ static size_t prefix_chars(const Header *header)
     return chars >= 1 && chars <= PREFIX_CHARS_MAX ? (size_t)chars : 2;
 }
 
-bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out, Err *err)
+bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out,
+                       Err *err)
 {
-    const Header *header = table_header(table);
-    Arena        *arena  = arena_new();
-    DeltaWriter  *writer = ARENA_NEW(arena, DeltaWriter);
-    bool has_clustering  = map_find(table->state->domains, STR("delta.clustering")) != NULL;
+    const Header *header         = table_header(table);
+    Arena        *arena          = arena_new();
+    DeltaWriter  *writer         = ARENA_NEW(arena, DeltaWriter);
+    bool          has_clustering = map_find(table->state->domains, STR("delta.clustering")) != NULL;
 
     writer->context    = table->context;
     writer->arena      = arena;
     writer->table_path = str_copy(arena, table->place.path);
-    if (schema) writer->schema = schema_merge(arena, &header->metadata.schema, schema);
-    else writer->schema = schema_copy(arena, &header->metadata.schema);
-    writer->schema = schema_copy(arena, &writer->schema);
-    writer->stats  = stats_plan_new(header, &writer->schema, has_clustering, arena);
-    writer->options =
-        (DuckWriteOptions){.row_group_bytes = ROW_GROUP_BYTES, .tidelake_version = table->context->engine_info};
+    if (schema)
+        writer->schema = schema_merge(arena, &header->metadata.schema, schema);
+    else
+        writer->schema = schema_copy(arena, &header->metadata.schema);
+    writer->schema       = schema_copy(arena, &writer->schema);
+    writer->stats        = stats_plan_new(header, &writer->schema, has_clustering, arena);
+    writer->options      = (DuckWriteOptions){.row_group_bytes  = ROW_GROUP_BYTES,
+                                              .tidelake_version = table->context->engine_info};
     writer->prefix_chars = prefix_chars(header);
     choose_codec(writer, header);
     note_defaults(writer, header);
     if (!delta_table_check_writable(table, false, err) ||
-        !store_staging_open(writer->context->store, writer->table_path, purpose, writer->context->rng, &writer->staging, err)) {
+        !store_staging_open(writer->context->store, writer->table_path, purpose,
+                            writer->context->rng, &writer->staging, err)) {
         arena_close(arena);
         return false;
     }
@@ -105,8 +113,8 @@ static Str new_file_name(DeltaWriter *writer, Arena *arena)
     unsigned sequence = atomic_fetch_add(&writer->file_count, 1U);
     Str      uuid     = rng_uuid4(writer->context->rng, arena);
 
-    return str_printf(arena, "part-%05u-%.*s.c000.%s%sparquet", sequence, STR_ARG(uuid), writer->codec ? writer->codec : "",
-                      writer->codec ? "." : "");
+    return str_printf(arena, "part-%05u-%.*s.c000.%s%sparquet", sequence, STR_ARG(uuid),
+                      writer->codec ? writer->codec : "", writer->codec ? "." : "");
 }
 
 static Str new_prefix(DeltaWriter *writer, Arena *arena)
@@ -120,30 +128,33 @@ static Str new_prefix(DeltaWriter *writer, Arena *arena)
     return buf_str(&buf);
 }
 
-static void fill_add(DeltaWriter *writer, Str name, const DuckFile *file, Arena *arena, DeltaAdd *out)
+static void fill_add(DeltaWriter *writer, Str name, const DuckFile *file, Arena *arena,
+                     DeltaAdd *out)
 {
-    Str     path   = str_printf(arena, "%.*s%.*s", STR_ARG(new_prefix(writer, arena)), STR_ARG(name));
+    Str     path = str_printf(arena, "%.*s%.*s", STR_ARG(new_prefix(writer, arena)), STR_ARG(name));
     Schema *schema = ARENA_NEW(arena, Schema);
 
     *schema = schema_copy(arena, &writer->schema);
-    *out = (DeltaAdd){
-        .path        = delta_path_encode(arena, path),
-        .size_bytes  = file->size_bytes,
-        .modified_ms = clock_utc_us(writer->context->clock) / 1000,
-        .row_count   = file->row_count,
-        .stats       = stats_format(&writer->schema, &writer->stats, file, arena),
-        .schema      = schema,
+    *out    = (DeltaAdd){
+           .path        = delta_path_encode(arena, path),
+           .size_bytes  = file->size_bytes,
+           .modified_ms = clock_utc_us(writer->context->clock) / 1000,
+           .row_count   = file->row_count,
+           .stats       = stats_format(&writer->schema, &writer->stats, file, arena),
+           .schema      = schema,
     };
 }
 
 static bool fail_default(const DeltaWriter *writer, size_t column, Err *err)
 {
     return err_set(err, ERR_UNSUPPORTED,
-                   "DELTA-W06 table %.*s: column %.*s has a default value and the rows do not bring it; nothing was written",
+                   "DELTA-W06 table %.*s: column %.*s has a default value and the rows do not "
+                   "bring it; nothing was written",
                    STR_ARG(writer->table_path), STR_ARG(writer->schema.columns[column].name));
 }
 
-bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out, Err *err)
+bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out,
+                        Err *err)
 {
     Arena     *scratch = arena_new();
     RowStream *conform = NULL;
@@ -152,11 +163,13 @@ bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, Delt
     DuckFile   file;
 
     *add_out = (DeltaAdd){.path = STR_EMPTY, .stats = STR_EMPTY};
-    bool ok = conform_open(rows, &writer->schema, scratch, &conform, err);
+    bool ok  = conform_open(rows, &writer->schema, scratch, &conform, err);
     for (size_t i = 0; ok && i < writer->schema.column_count; i++)
-        if (writer->needs_value[i] && !conform_supplies(conform, i)) ok = fail_default(writer, i, err);
+        if (writer->needs_value[i] && !conform_supplies(conform, i))
+            ok = fail_default(writer, i, err);
     ok = ok && store_staging_file(writer->staging, name, scratch, &local, err) &&
-         duck_parquet_write(writer->context->duck, conform, local, &writer->options, scratch, &file, err);
+         duck_parquet_write(writer->context->duck, conform, local, &writer->options, scratch, &file,
+                            err);
     if (ok && file.row_count > 0) fill_add(writer, name, &file, arena, add_out);
     conform_close(conform);
     arena_close(scratch);
@@ -166,7 +179,8 @@ bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, Delt
 /* --- from a query --- */
 
 /* The query's columns in the order of the schema, NULL where it has none. */
-static bool conform_query(DeltaWriter *writer, DuckSession *session, Str select_sql, Arena *arena, Str *out, Err *err)
+static bool conform_query(DeltaWriter *writer, DuckSession *session, Str select_sql, Arena *arena,
+                          Str *out, Err *err)
 {
     RowStream *probe = NULL;
     Buf        buf   = buf_new(arena, 0);
@@ -178,8 +192,10 @@ static bool conform_query(DeltaWriter *writer, DuckSession *session, Str select_
         const Column *column = &writer->schema.columns[i];
         ptrdiff_t     index  = schema_find(&probe->schema, column->name);
         if (i > 0) buf_append_c(&buf, ", ");
-        if (index < 0) buf_append_c(&buf, "NULL");
-        else buf_append(&buf, duck_quote_identifier(arena, probe->schema.columns[index].name));
+        if (index < 0)
+            buf_append_c(&buf, "NULL");
+        else
+            buf_append(&buf, duck_quote_identifier(arena, probe->schema.columns[index].name));
         if (index < 0 && writer->needs_value[i]) {
             row_stream_close(probe);
             return fail_default(writer, i, err);
@@ -191,8 +207,8 @@ static bool conform_query(DeltaWriter *writer, DuckSession *session, Str select_
     return true;
 }
 
-bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str select_sql, Arena *arena, DeltaAdd *add_out,
-                              Err *err)
+bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str select_sql,
+                              Arena *arena, DeltaAdd *add_out, Err *err)
 {
     Arena   *scratch = arena_new();
     Str      name    = new_file_name(writer, scratch);
@@ -200,9 +216,10 @@ bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str sel
     DuckFile file;
 
     *add_out = (DeltaAdd){.path = STR_EMPTY, .stats = STR_EMPTY};
-    bool ok = conform_query(writer, session, select_sql, scratch, &sql, err) &&
+    bool ok  = conform_query(writer, session, select_sql, scratch, &sql, err) &&
               store_staging_file(writer->staging, name, scratch, &local, err) &&
-              duck_copy_query(session, sql, &writer->schema, local, &writer->options, scratch, &file, err);
+              duck_copy_query(session, sql, &writer->schema, local, &writer->options, scratch,
+                              &file, err);
     if (ok && file.row_count > 0) fill_add(writer, name, &file, arena, add_out);
     arena_close(scratch);
     return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));
@@ -223,10 +240,11 @@ bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t coun
         ptrdiff_t  slash = str_find_last_char(path, '/');
         Str        name  = str_slice(path, (size_t)(slash + 1), path.len);
         has_any          = true;
-        ok = store_staging_publish(writer->staging, name, store_join(scratch, writer->table_path, path), &entry, err);
+        Str target       = store_join(scratch, writer->table_path, path);
+        ok               = store_staging_publish(writer->staging, name, target, &entry, err);
         if (ok && entry.size_bytes != adds[i].size_bytes)
-            ok = err_set(err, ERR_STORE, "%.*s is %lld bytes long, and %lld were written", STR_ARG(path),
-                         (long long)entry.size_bytes, (long long)adds[i].size_bytes);
+            ok = err_set(err, ERR_STORE, "%.*s is %lld bytes long, and %lld were written",
+                         STR_ARG(path), (long long)entry.size_bytes, (long long)adds[i].size_bytes);
     }
     if (ok && has_any) ok = store_staging_sync(writer->staging, err);
     arena_close(scratch);

@@ -1,9 +1,10 @@
-/* Random histories: replaying every commit gives what a checkpoint and its tail give, and what a naive model gives (delta.md 1.7; test 5 of 7). */
+/* Random histories: replaying every commit gives what a checkpoint and its tail give, and what a
+ * naive model gives (delta.md 1.7; test 5 of 7). */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"
 
-#define PATHS 12
+#define PATHS    12
 #define VERSIONS 30
 
 /* The model: per path, what is live and what is a tombstone. */
@@ -27,12 +28,20 @@ static Str path_of(Arena *arena, size_t index)
 
 static void write_add(Buf *buf, Rng *rng, Str path, int64_t number)
 {
-    buf_printf(buf, "{\"add\":{\"path\":\"%.*s\",\"partitionValues\":{%s},\"size\":%lld,\"modificationTime\":%lld,\"dataChange\":%s", STR_ARG(path),
-               rng_below(rng, 2) ? "\"p\":\"v\\n\"" : "", (long long)number, (long long)number * 2, rng_below(rng, 2) ? "true" : "false");
+    buf_printf(buf,
+               "{\"add\":{\"path\":\"%.*s\",\"partitionValues\":{%s},\"size\":%lld,"
+               "\"modificationTime\":%lld,\"dataChange\":%s",
+               STR_ARG(path), rng_below(rng, 2) ? "\"p\":\"v\\n\"" : "", (long long)number,
+               (long long)number * 2, rng_below(rng, 2) ? "true" : "false");
     if (rng_below(rng, 4) == 0) buf_printf(buf, ",\"tags\":{\"t\":\"%lld\"}", (long long)number);
-    if (rng_below(rng, 4) == 0) buf_printf(buf, ",\"baseRowId\":%lld,\"defaultRowCommitVersion\":1", (long long)number);
+    if (rng_below(rng, 4) == 0)
+        buf_printf(buf, ",\"baseRowId\":%lld,\"defaultRowCommitVersion\":1", (long long)number);
     if (rng_below(rng, 4) == 0) buf_append_c(buf, ",\"clusteringProvider\":\"c\"");
-    if (rng_below(rng, 3) > 0) buf_printf(buf, ",\"stats\":\"{\\\"numRecords\\\":%lld,\\\"minValues\\\":{\\\"s\\\":\\\"\\\\\\\"\\u00e9\\\"}}\"", (long long)number);
+    if (rng_below(rng, 3) > 0)
+        buf_printf(buf,
+                   ",\"stats\":\"{\\\"numRecords\\\":%lld,\\\"minValues\\\":{\\\"s\\\":"
+                   "\\\"\\\\\\\"\\u00e9\\\"}}\"",
+                   (long long)number);
     buf_append_c(buf, "}}\n");
 }
 
@@ -43,19 +52,27 @@ static int64_t deletion_ms(int64_t number)
 
 static void write_remove(Buf *buf, Str path, int64_t number)
 {
-    buf_printf(buf, "{\"remove\":{\"path\":\"%.*s\",\"deletionTimestamp\":%lld,\"dataChange\":true,\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":%lld}}\n", STR_ARG(path),
-               (long long)deletion_ms(number), (long long)number);
+    buf_printf(buf,
+               "{\"remove\":{\"path\":\"%.*s\",\"deletionTimestamp\":%lld,\"dataChange\":true,"
+               "\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":%lld}}\n",
+               STR_ARG(path), (long long)deletion_ms(number), (long long)number);
 }
 
 static void write_header(Buf *buf, const Model *model)
 {
-    buf_printf(buf, "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"s\\\",\\\"type\\\":\\\"string\\\"}]}\","
-                    "\"partitionColumns\":[],\"configuration\":{\"k\":\"%lld\"},\"createdTime\":1}}\n", (long long)model->property);
+    buf_printf(buf,
+               "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},"
+               "\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"s\\\",\\\"type\\\":"
+               "\\\"string\\\"}]}\","
+               "\"partitionColumns\":[],\"configuration\":{\"k\":\"%lld\"},\"createdTime\":1}}\n",
+               (long long)model->property);
 }
 
 static void gen_commit(Buf *buf, Rng *rng, Arena *arena, Model *model, int64_t version)
 {
-    if (version == 0) buf_append_c(buf, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[\"domainMetadata\"]}}\n");
+    if (version == 0)
+        buf_append_c(buf, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,"
+                          "\"writerFeatures\":[\"domainMetadata\"]}}\n");
     if (version == 0 || rng_below(rng, 10) == 0) {
         model->property = version;
         write_header(buf, model);
@@ -64,20 +81,28 @@ static void gen_commit(Buf *buf, Rng *rng, Arena *arena, Model *model, int64_t v
         ModelFile *file   = &model->files[i];
         int64_t    number = version * 100 + (int64_t)i;
         if (rng_below(rng, 3) != 0) continue;
-        bool adds = !file->is_live || rng_below(rng, 5) == 0; /* adding once more replaces what the log says of it */
-        if (adds) write_add(buf, rng, path_of(arena, i), number);
-        else write_remove(buf, path_of(arena, i), number);
+        bool adds = !file->is_live ||
+                    rng_below(rng, 5) == 0; /* adding once more replaces what the log says of it */
+        if (adds)
+            write_add(buf, rng, path_of(arena, i), number);
+        else
+            write_remove(buf, path_of(arena, i), number);
         *file = (ModelFile){.is_live = adds, .is_stone = !adds, .number = number};
     }
     for (int i = 0; i < 3; i++) {
         if (rng_below(rng, 4) == 0) {
             model->txns[i] = version + 1;
-            buf_printf(buf, "{\"txn\":{\"appId\":\"app %d\",\"version\":%lld,\"lastUpdated\":%lld}}\n", i, (long long)version + 1, (long long)version);
+            buf_printf(buf,
+                       "{\"txn\":{\"appId\":\"app %d\",\"version\":%lld,\"lastUpdated\":%lld}}\n",
+                       i, (long long)version + 1, (long long)version);
         }
         if (rng_below(rng, 6) == 0) {
             bool removes      = model->domains[i] > 0 && rng_below(rng, 2);
             model->domains[i] = removes ? 0 : version + 1;
-            buf_printf(buf, "{\"domainMetadata\":{\"domain\":\"d%d\",\"configuration\":\"{\\\"v\\\":%lld}\",\"removed\":%s}}\n", i, (long long)version + 1, removes ? "true" : "false");
+            buf_printf(buf,
+                       "{\"domainMetadata\":{\"domain\":\"d%d\",\"configuration\":\"{\\\"v\\\":%"
+                       "lld}\",\"removed\":%s}}\n",
+                       i, (long long)version + 1, removes ? "true" : "false");
         }
     }
     buf_append_c(buf, "{\"commitInfo\":{\"operation\":\"TEST\"}}\n");
@@ -111,15 +136,21 @@ static Str dump(const DeltaTable *table, Arena *arena)
     void           *entry;
     for (size_t at = 0; map_next(state->files, &at, &key, &entry);) {
         const DeltaFile *file = &((LiveFile *)entry)->file;
-        lines[count++] = str_printf(arena, "live %.*s %lld %lld %lld %.*s %.*s", STR_ARG(file->path), (long long)file->size_bytes, (long long)file->modified_ms, (long long)file->row_count,
-                                    STR_ARG(file->stats), STR_ARG(file->extra_members));
+        lines[count++]        = str_printf(arena, "live %.*s %lld %lld %lld %.*s %.*s",
+                                           STR_ARG(file->path), (long long)file->size_bytes,
+                                           (long long)file->modified_ms, (long long)file->row_count,
+                                           STR_ARG(file->stats), STR_ARG(file->extra_members));
     }
     for (size_t at = 0; map_next(state->tombstones, &at, &key, &entry);)
-        lines[count++] = str_printf(arena, "stone %.*s %lld", STR_ARG(((Tombstone *)entry)->path), (long long)((Tombstone *)entry)->deletion_ms);
+        lines[count++] = str_printf(arena, "stone %.*s %lld", STR_ARG(((Tombstone *)entry)->path),
+                                    (long long)((Tombstone *)entry)->deletion_ms);
     for (size_t at = 0; map_next(state->txns, &at, &key, &entry);)
-        lines[count++] = str_printf(arena, "txn %.*s %lld %lld", STR_ARG(key), (long long)((TxnEntry *)entry)->version, (long long)((TxnEntry *)entry)->last_updated_ms);
+        lines[count++] = str_printf(arena, "txn %.*s %lld %lld", STR_ARG(key),
+                                    (long long)((TxnEntry *)entry)->version,
+                                    (long long)((TxnEntry *)entry)->last_updated_ms);
     for (size_t at = 0; map_next(state->domains, &at, &key, &entry);)
-        lines[count++] = str_printf(arena, "domain %.*s %.*s", STR_ARG(key), STR_ARG(((DomainEntry *)entry)->configuration));
+        lines[count++] = str_printf(arena, "domain %.*s %.*s", STR_ARG(key),
+                                    STR_ARG(((DomainEntry *)entry)->configuration));
     assert_true(delta_table_find_property(table, STR("k"), &value));
     lines[count++] = str_printf(arena, "k %.*s", STR_ARG(value));
     return sorted(arena, lines, count);
@@ -147,7 +178,9 @@ static void assert_is_model(const DeltaTable *table, const Model *model, Arena *
         assert_int_equal(txn, model->txns[i]);
         const DomainEntry *domain = map_find(table->state->domains, str_printf(arena, "d%d", i));
         assert_int_equal(domain != NULL, model->domains[i] > 0);
-        if (domain) assert_true(str_equal(domain->configuration, str_printf(arena, "{\"v\":%lld}", (long long)model->domains[i])));
+        if (domain)
+            assert_true(str_equal(domain->configuration,
+                                  str_printf(arena, "{\"v\":%lld}", (long long)model->domains[i])));
     }
     assert_true(delta_table_find_property(table, STR("k"), &value));
     assert_true(str_equal(value, str_printf(arena, "%lld", (long long)model->property)));
@@ -156,7 +189,9 @@ static void assert_is_model(const DeltaTable *table, const Model *model, Arena *
 static DeltaTable *open_version(World *world, const char *path, int64_t version)
 {
     DeltaTable *table = NULL;
-    assert_ok(delta_table_open_version(&world->context, str_from_c(path), version, &table, &world->err), &world->err);
+    assert_ok(
+        delta_table_open_version(&world->context, str_from_c(path), version, &table, &world->err),
+        &world->err);
     return table;
 }
 
@@ -185,9 +220,12 @@ static void replay_does_not_depend_on_checkpoints(void **state)
         }
         delta_table_close(watch);
         for (int64_t version = 0; version < VERSIONS; version++) {
-            DeltaTable *left = open_version(world, "with", version), *right = open_version(world, "without", version);
-            Str         got = dump(left, world->arena), want = dump(right, world->arena);
-            if (!str_equal(got, want)) fail_msg("version %lld\n%.*s\nreplayed\n%.*s", (long long)version, STR_ARG(got), STR_ARG(want));
+            DeltaTable *left  = open_version(world, "with", version),
+                       *right = open_version(world, "without", version);
+            Str got = dump(left, world->arena), want = dump(right, world->arena);
+            if (!str_equal(got, want))
+                fail_msg("version %lld\n%.*s\nreplayed\n%.*s", (long long)version, STR_ARG(got),
+                         STR_ARG(want));
             assert_is_model(left, &models[version], world->arena);
             delta_table_close(left);
             delta_table_close(right);
@@ -197,38 +235,58 @@ static void replay_does_not_depend_on_checkpoints(void **state)
     }
 }
 
-/* A file with one deletion vector after another: the key is path and vector, and the order of lines in a commit carries no meaning. */
+/* A file with one deletion vector after another: the key is path and vector, and the order of
+ * lines in a commit carries no meaning. */
 static void deletion_vectors_are_part_of_a_files_name(void **state)
 {
     FOR_EACH_SEED (seed, 200) {
-        World    *world  = world_new(state);
-        Rng      *rng    = rng_new(seed);
-        LogState *log    = log_state_new();
-        LogPlace  place  = {.context = &world->context, .path = STR("t"), .log_path = STR("t/_delta_log")};
-        int64_t   vector[PATHS]; /* -1: no file, 0: no vector */
-        for (size_t i = 0; i < PATHS; i++) vector[i] = -1;
+        World    *world = world_new(state);
+        Rng      *rng   = rng_new(seed);
+        LogState *log   = log_state_new();
+        LogPlace  place = {
+             .context = &world->context, .path = STR("t"), .log_path = STR("t/_delta_log")};
+        int64_t vector[PATHS]; /* -1: no file, 0: no vector */
+        for (size_t i = 0; i < PATHS; i++)
+            vector[i] = -1;
         for (int64_t version = 0; version < 40; version++) {
-            size_t  i    = (size_t)rng_below(rng, PATHS);
-            int64_t next = rng_below(rng, 4) == 0 ? -1 : vector[i] + 1;
+            size_t  i        = (size_t)rng_below(rng, PATHS);
+            int64_t next     = rng_below(rng, 4) == 0 ? -1 : vector[i] + 1;
             Buf     lines[2] = {buf_new(world->arena, 0), buf_new(world->arena, 0)};
             if (vector[i] < 0 && next < 0) continue;
             if (vector[i] >= 0) {
                 buf_printf(&lines[0], "{\"remove\":{\"path\":\"f%zu\",\"dataChange\":true", i);
-                if (vector[i] > 0) buf_append(&lines[0], str_printf(world->arena, ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"ab^-aqEH.-t@S}K{vb[*k^\",\"offset\":%lld}", (long long)vector[i]));
+                if (vector[i] > 0)
+                    buf_append(
+                        &lines[0],
+                        str_printf(world->arena,
+                                   ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":"
+                                   "\"ab^-aqEH.-t@S}K{vb[*k^\",\"offset\":%lld}",
+                                   (long long)vector[i]));
                 buf_append_c(&lines[0], "}}\n");
             }
             if (next >= 0) {
                 buf_printf(&lines[1], "{\"add\":{\"path\":\"f%zu\",\"size\":1", i);
-                if (next > 0) buf_append(&lines[1], str_printf(world->arena, ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"ab^-aqEH.-t@S}K{vb[*k^\",\"offset\":%lld,\"cardinality\":2}", (long long)next));
+                if (next > 0)
+                    buf_append(
+                        &lines[1],
+                        str_printf(world->arena,
+                                   ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":"
+                                   "\"ab^-aqEH.-t@S}K{vb[*k^\",\"offset\":%lld,\"cardinality\":2}",
+                                   (long long)next));
                 buf_append_c(&lines[1], "}}\n");
             }
             bool flips = rng_below(rng, 2);
-            Str  text  = str_printf(world->arena, "%.*s%.*s", STR_ARG(buf_str(&lines[flips])), STR_ARG(buf_str(&lines[!flips])));
-            assert_ok(log_state_apply_commit(log, &place, version, text, STR("file"), false, NULL, &world->err), &world->err);
-            vector[i] = next;
+            Str  text  = str_printf(world->arena, "%.*s%.*s", STR_ARG(buf_str(&lines[flips])),
+                                    STR_ARG(buf_str(&lines[!flips])));
+            assert_ok(log_state_apply_commit(log, &place, version, text, STR("file"), false, NULL,
+                                             &world->err),
+                      &world->err);
+            vector[i]   = next;
             size_t live = 0;
             for (size_t j = 0; j < PATHS; j++) {
-                Str id  = vector[j] > 0 ? str_printf(world->arena, "uab^-aqEH.-t@S}K{vb[*k^@%lld", (long long)vector[j]) : STR_EMPTY;
+                Str id  = vector[j] > 0 ? str_printf(world->arena, "uab^-aqEH.-t@S}K{vb[*k^@%lld",
+                                                     (long long)vector[j])
+                                        : STR_EMPTY;
                 Str key = log_state_key(world->arena, str_printf(world->arena, "f%zu", j), id);
                 assert_int_equal(map_find(log->files, key) != NULL, vector[j] >= 0);
                 live += vector[j] >= 0;
@@ -245,8 +303,11 @@ static void a_path_that_is_live_twice_is_a_corrupt_log(void **state)
 {
     World *world = world_new(state);
     put_commit(world, "t", 0,
-               "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"s\\\",\\\"type\\\":\\\"string\\\"}]}\"}}\n"
-               "{\"add\":{\"path\":\"f\",\"size\":1}}\n{\"add\":{\"path\":\"f\",\"size\":1,\"deletionVector\":{\"storageType\":\"i\",\"pathOrInlineDv\":\"x\"}}}\n");
+               "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{\"metaData\":{"
+               "\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"s\\\","
+               "\\\"type\\\":\\\"string\\\"}]}\"}}\n"
+               "{\"add\":{\"path\":\"f\",\"size\":1}}\n{\"add\":{\"path\":\"f\",\"size\":1,"
+               "\"deletionVector\":{\"storageType\":\"i\",\"pathOrInlineDv\":\"x\"}}}\n");
     DeltaTable *table = NULL;
     assert_false(delta_table_open(&world->context, STR("t"), &table, &world->err));
     assert_err(&world->err, ERR_DAMAGED, "DELTA-L05 corrupt log of table t v0: f is live twice");

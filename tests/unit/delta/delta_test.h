@@ -1,4 +1,5 @@
-/* delta_test.h - a table, and all it stands on, for the tests of delta/. Include test_support.h first.
+/* delta_test.h - a table, and all it stands on, for the tests of delta/. Include test_support.h
+ * first.
  *
  * The clock stands still but for sleeping, so the same test gives the same log. */
 #ifndef TIDELAKE_DELTA_TEST_H
@@ -56,8 +57,8 @@ typedef struct World {
     Arena       *arena;
     TestClock    clock;
     TestLog      lines;
-    Store       *store; /* what the context uses */
-    Store       *inner; /* behind faults, or NULL */
+    Store       *store;  /* what the context uses */
+    Store       *inner;  /* behind faults, or NULL */
     const char  *folder; /* of a local store, or NULL */
     DeltaContext context;
     Err          err;
@@ -66,9 +67,10 @@ typedef struct World {
 /* libduckdb takes a moment to open: one for the program. */
 UNUSED static int duck_setup(void **state)
 {
-    Err  err  = ERR_INIT;
-    Duck *duck = NULL;
-    DuckOptions options = {.memory_limit_bytes = INT64_C(1) << 30, .threads = 2, .temp_directory = STR("/tmp")};
+    Err         err     = ERR_INIT;
+    Duck       *duck    = NULL;
+    DuckOptions options = {
+        .memory_limit_bytes = INT64_C(1) << 30, .threads = 2, .temp_directory = STR("/tmp")};
     if (!duck_open(&options, &duck, &err)) return -1;
     *state = duck;
     return 0;
@@ -87,19 +89,20 @@ UNUSED static World *world_of(Duck *duck, uint64_t seed)
     Arena *arena = arena_new();
     World *world = ARENA_NEW(arena, World);
 
-    world->arena      = arena;
-    world->err        = ERR_INIT;
-    world->clock      = (TestClock){.base = {.utc_us       = test_clock_utc_us,
-                                             .monotonic_ns = test_clock_monotonic_ns,
-                                             .sleep_until  = test_clock_sleep_until,
-                                             .close        = test_clock_close},
-                                    .us   = TEST_UTC_US};
-    world->context    = (DeltaContext){.clock       = &world->clock.base,
-                                       .rng         = rng_new(seed),
-                                       .duck        = duck,
-                                       .engine_info = STR("tidelake/test"),
-                                       .compression = DUCK_ZSTD};
-    world->context.log = log_new(&world->clock.base, LOG_WARN, LOG_FORMAT_TEXT, test_log_sink, &world->lines);
+    world->arena       = arena;
+    world->err         = ERR_INIT;
+    world->clock       = (TestClock){.base = {.utc_us       = test_clock_utc_us,
+                                              .monotonic_ns = test_clock_monotonic_ns,
+                                              .sleep_until  = test_clock_sleep_until,
+                                              .close        = test_clock_close},
+                                     .us   = TEST_UTC_US};
+    world->context     = (DeltaContext){.clock       = &world->clock.base,
+                                        .rng         = rng_new(seed),
+                                        .duck        = duck,
+                                        .engine_info = STR("tidelake/test"),
+                                        .compression = DUCK_ZSTD};
+    world->context.log = log_new(&world->clock.base, LOG_WARN, LOG_FORMAT_TEXT, test_log_sink,
+                                 &world->lines);
     return world;
 }
 
@@ -136,13 +139,17 @@ UNUSED static void world_close(World *world)
 
 UNUSED static void put_text(World *world, const char *path, const char *text)
 {
-    assert_ok(store_put_new(world->store, str_from_c(path), str_bytes(str_from_c(text)), &world->err), &world->err);
+    assert_ok(
+        store_put_new(world->store, str_from_c(path), str_bytes(str_from_c(text)), &world->err),
+        &world->err);
 }
 
 UNUSED static Str read_text(World *world, const char *path)
 {
     Bytes bytes;
-    assert_ok(store_read(world->store, str_from_c(path), 1 << 28, world->arena, &bytes, &world->err), &world->err);
+    assert_ok(
+        store_read(world->store, str_from_c(path), 1 << 28, world->arena, &bytes, &world->err),
+        &world->err);
     return bytes_str(bytes);
 }
 
@@ -171,13 +178,16 @@ UNUSED static void put_commit(World *world, const char *table, int64_t version, 
 
 UNUSED static void put_commit_str(World *world, const char *table, int64_t version, Str lines)
 {
-    assert_ok(store_put_new(world->store, str_from_c(commit_path(world, table, version)), str_bytes(lines), &world->err), &world->err);
+    assert_ok(store_put_new(world->store, str_from_c(commit_path(world, table, version)),
+                            str_bytes(lines), &world->err),
+              &world->err);
 }
 
 UNUSED static size_t count_files(World *world, const char *directory)
 {
     StoreList list;
-    assert_ok(store_list_after(world->store, str_from_c(directory), STR_EMPTY, world->arena, &list, &world->err),
+    assert_ok(store_list_after(world->store, str_from_c(directory), STR_EMPTY, world->arena, &list,
+                               &world->err),
               &world->err);
     return list.count;
 }
@@ -197,14 +207,16 @@ UNUSED static Schema test_schema(Arena *arena)
 
 UNUSED static DeltaTable *create_table(World *world, const char *path)
 {
-    DeltaTable   *table      = NULL;
-    bool          created    = false;
-    DeltaProperty property   = {STR("mssql_cdc.schema_version"), STR("1")};
-    DeltaCreate   spec       = {.schema         = test_schema(world->arena),
-                                .description    = STR("a test"),
-                                .properties     = &property,
-                                .property_count = 1};
-    assert_ok(delta_table_create(&world->context, str_from_c(path), &spec, &table, &created, &world->err), &world->err);
+    DeltaTable   *table    = NULL;
+    bool          created  = false;
+    DeltaProperty property = {STR("mssql_cdc.schema_version"), STR("1")};
+    DeltaCreate   spec     = {.schema         = test_schema(world->arena),
+                              .description    = STR("a test"),
+                              .properties     = &property,
+                              .property_count = 1};
+    assert_ok(
+        delta_table_create(&world->context, str_from_c(path), &spec, &table, &created, &world->err),
+        &world->err);
     assert_true(created);
     return table;
 }
@@ -212,14 +224,15 @@ UNUSED static DeltaTable *create_table(World *world, const char *path)
 UNUSED static DeltaTable *open_table(World *world, const char *path)
 {
     DeltaTable *table = NULL;
-    assert_ok(delta_table_open(&world->context, str_from_c(path), &table, &world->err), &world->err);
+    assert_ok(delta_table_open(&world->context, str_from_c(path), &table, &world->err),
+              &world->err);
     return table;
 }
 
 /* Rows with ids from `from` on. */
 UNUSED static RowStream *test_rows(Arena *arena, int64_t from, int64_t count)
 {
-    Schema     *schema  = ARENA_NEW(arena, Schema);
+    Schema *schema      = ARENA_NEW(arena, Schema);
     *schema             = test_schema(arena);
     RowBuilder *builder = row_builder_new(arena, schema);
     RowBlock   *block   = ARENA_NEW(arena, RowBlock);
@@ -234,11 +247,14 @@ UNUSED static RowStream *test_rows(Arena *arena, int64_t from, int64_t count)
     return row_stream_of_block(arena, schema, block);
 }
 
-UNUSED static bool try_append(World *world, DeltaTable *table, int64_t from, int64_t count, const DeltaTxn *txn,
-                              DeltaOutcome *out)
+UNUSED static bool try_append(World *world, DeltaTable *table, int64_t from, int64_t count,
+                              const DeltaTxn *txn, DeltaOutcome *out)
 {
     Arena      *arena  = arena_new();
-    DeltaAppend append = {.rows = test_rows(arena, from, count), .txn = txn, .purpose = STR("test"), .user_metadata = STR_EMPTY};
+    DeltaAppend append = {.rows          = test_rows(arena, from, count),
+                          .txn           = txn,
+                          .purpose       = STR("test"),
+                          .user_metadata = STR_EMPTY};
     bool        ok     = delta_table_append(table, &append, out, NULL, &world->err);
     arena_close(arena);
     return ok;

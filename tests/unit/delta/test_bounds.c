@@ -1,4 +1,5 @@
-/* Statistics read back: a file is passed over only when they prove that it cannot hold what is looked for. */
+/* Statistics read back: a file is passed over only when they prove that it cannot hold what is
+ * looked for. */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"

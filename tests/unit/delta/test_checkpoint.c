@@ -1,32 +1,51 @@
-/* Checkpoints (delta.md 2.13): what they hold, when they come, and that nobody is led astray by them. */
+/* Checkpoints (delta.md 2.13): what they hold, when they come, and that nobody is led astray by
+ * them. */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"
 
-#define HEADER                                                                                                                           \
-    "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],\"writerFeatures\":[\"timestampNtz\",\"domainMetadata\",\"appendOnly\"]}}\n" \
-    "{\"metaData\":{\"id\":\"the id\",\"name\":\"n\",\"description\":\"d \\\"q\\\"\",\"format\":{\"provider\":\"parquet\",\"options\":{\"o\":\"1\"}},"                 \
-    "\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{\\\"comment\\\":\\\"x\\\"}}]}\"," \
+#define HEADER                                                                                     \
+    "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["            \
+    "\"timestampNtz\"],\"writerFeatures\":[\"timestampNtz\",\"domainMetadata\",\"appendOnly\"]}}"  \
+    "\n"                                                                                           \
+    "{\"metaData\":{\"id\":\"the id\",\"name\":\"n\",\"description\":\"d "                         \
+    "\\\"q\\\"\",\"format\":{\"provider\":\"parquet\",\"options\":{\"o\":\"1\"}},"                 \
+    "\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":\\\"id\\\","    \
+    "\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{\\\"comment\\\":\\\"x\\\"}" \
+    "}]}\","                                                                                       \
     "\"partitionColumns\":[],\"configuration\":{%s},\"createdTime\":17}}\n"
 
-#define EVERYTHING                                                                                                                       \
-    "{\"txn\":{\"appId\":\"a\",\"version\":3,\"lastUpdated\":5}}\n{\"txn\":{\"appId\":\"b\",\"version\":4}}\n"                             \
-    "{\"domainMetadata\":{\"domain\":\"kept\",\"configuration\":\"{\\\"k\\\":1}\",\"removed\":false}}\n"                                   \
-    "{\"domainMetadata\":{\"domain\":\"gone\",\"configuration\":\"\",\"removed\":false}}\n"                                              \
-    "{\"add\":{\"path\":\"full%20one\",\"partitionValues\":{\"p\":\"1\",\"q\":null},\"size\":12,\"modificationTime\":34,\"dataChange\":true,\"tags\":{\"t\":\"v\"},"    \
-    "\"baseRowId\":5,\"defaultRowCommitVersion\":6,\"clusteringProvider\":\"liquid\",\"stats\":\"{\\\"numRecords\\\":2,\\\"minValues\\\":{\\\"id\\\":12345678901234567890123456.1234567890}}\"}}\n" \
-    "{\"add\":{\"path\":\"bare\",\"partitionValues\":{},\"size\":1,\"modificationTime\":2,\"dataChange\":false}}\n"                         \
-    "{\"add\":{\"path\":\"old\",\"partitionValues\":{},\"size\":1,\"modificationTime\":2,\"dataChange\":true}}\n"                          \
-    "{\"add\":{\"path\":\"ancient\",\"partitionValues\":{},\"size\":1,\"modificationTime\":2,\"dataChange\":true}}\n"
+#define EVERYTHING                                                                                 \
+    "{\"txn\":{\"appId\":\"a\",\"version\":3,\"lastUpdated\":5}}\n{\"txn\":{\"appId\":\"b\","      \
+    "\"version\":4}}\n"                                                                            \
+    "{\"domainMetadata\":{\"domain\":\"kept\",\"configuration\":\"{\\\"k\\\":1}\",\"removed\":"    \
+    "false}}\n"                                                                                    \
+    "{\"domainMetadata\":{\"domain\":\"gone\",\"configuration\":\"\",\"removed\":false}}\n"        \
+    "{\"add\":{\"path\":\"full%20one\",\"partitionValues\":{\"p\":\"1\",\"q\":null},\"size\":12,"  \
+    "\"modificationTime\":34,\"dataChange\":true,\"tags\":{\"t\":\"v\"},"                          \
+    "\"baseRowId\":5,\"defaultRowCommitVersion\":6,\"clusteringProvider\":\"liquid\",\"stats\":"   \
+    "\"{\\\"numRecords\\\":2,\\\"minValues\\\":{\\\"id\\\":12345678901234567890123456.1234567890}" \
+    "}\"}}\n"                                                                                      \
+    "{\"add\":{\"path\":\"bare\",\"partitionValues\":{},\"size\":1,\"modificationTime\":2,"        \
+    "\"dataChange\":false}}\n"                                                                     \
+    "{\"add\":{\"path\":\"old\",\"partitionValues\":{},\"size\":1,\"modificationTime\":2,"         \
+    "\"dataChange\":true}}\n"                                                                      \
+    "{\"add\":{\"path\":\"ancient\",\"partitionValues\":{},\"size\":1,\"modificationTime\":2,"     \
+    "\"dataChange\":true}}\n"
 
-#define REMOVALS                                                                                                                         \
-    "{\"domainMetadata\":{\"domain\":\"gone\",\"configuration\":\"\",\"removed\":true}}\n"                                               \
-    "{\"remove\":{\"path\":\"old\",\"deletionTimestamp\":1767225000000,\"dataChange\":true,\"extendedFileMetadata\":true,\"partitionValues\":{\"p\":\"1\"},\"size\":1,\"tags\":{\"x\":\"y\"},\"stats\":\"{}\"}}\n" \
+#define REMOVALS                                                                                  \
+    "{\"domainMetadata\":{\"domain\":\"gone\",\"configuration\":\"\",\"removed\":true}}\n"        \
+    "{\"remove\":{\"path\":\"old\",\"deletionTimestamp\":1767225000000,\"dataChange\":true,"      \
+    "\"extendedFileMetadata\":true,\"partitionValues\":{\"p\":\"1\"},\"size\":1,\"tags\":{\"x\":" \
+    "\"y\"},\"stats\":\"{}\"}}\n"                                                                 \
     "{\"remove\":{\"path\":\"ancient\",\"deletionTimestamp\":1,\"dataChange\":true}}\n"
 
 static DeltaTable *table_with_everything(World *world, const char *configuration)
 {
-    put_commit(world, "t", 0, str_printf(world->arena, "%.*s%s%s", (int)(strstr(HEADER, "%s") - HEADER), HEADER, configuration, strstr(HEADER, "%s") + 2).ptr);
+    put_commit(world, "t", 0,
+               str_printf(world->arena, "%.*s%s%s", (int)(strstr(HEADER, "%s") - HEADER), HEADER,
+                          configuration, strstr(HEADER, "%s") + 2)
+                   .ptr);
     put_commit(world, "t", 1, EVERYTHING);
     put_commit(world, "t", 2, REMOVALS);
     return open_table(world, "t");
@@ -41,7 +60,11 @@ static Str checkpoint_lines(World *world, int64_t version)
     RowBlock     block;
     Str          local;
     Buf          buf = buf_new(arena, 0);
-    assert_ok(store_fetch_local(world->store, str_from_c(log_path(world, "t", log_name_checkpoint(arena, version).ptr)), arena, &local, &world->err), &world->err);
+    assert_ok(
+        store_fetch_local(world->store,
+                          str_from_c(log_path(world, "t", log_name_checkpoint(arena, version).ptr)),
+                          arena, &local, &world->err),
+        &world->err);
     assert_ok(duck_session_open(world->context.duck, &session, &world->err), &world->err);
     assert_ok(duck_checkpoint_read(session, &local, 1, arena, &rows, &world->err), &world->err);
     while (row_stream_next(rows, &block, &world->err) && block.row_count > 0)
@@ -79,16 +102,27 @@ static void every_kind_of_action_survives(void **state)
     assert_has(lines, "\"domain\":\"kept\"");
     assert_lacks(lines, "\"gone\"");
     assert_has(lines, "12345678901234567890123456.1234567890");
-    assert_has(lines, "\"baseRowId\":5,\"defaultRowCommitVersion\":6,\"clusteringProvider\":\"liquid\"");
-    assert_has(lines, "\"path\":\"old\",\"deletionTimestamp\":1767225000000,\"dataChange\":false,\"extendedFileMetadata\":true");
+    assert_has(lines,
+               "\"baseRowId\":5,\"defaultRowCommitVersion\":6,\"clusteringProvider\":\"liquid\"");
+    assert_has(lines, "\"path\":\"old\",\"deletionTimestamp\":1767225000000,\"dataChange\":false,"
+                      "\"extendedFileMetadata\":true");
     assert_lacks(lines, "ancient"); /* its tombstone has expired */
     assert_lacks(lines, "\"x\":\"y\"");
     assert_lacks(lines, "commitInfo");
-    assert_str_is(read_text(world, "t/_delta_log/_last_checkpoint"), str_printf(world->arena, "{\"version\":2,\"size\":8,\"sizeInBytes\":%lld,\"numOfAddFiles\":2}",
-        (long long)read_text(world, log_path(world, "t", log_name_checkpoint(world->arena, 2).ptr)).len).ptr);
+    assert_str_is(
+        read_text(world, "t/_delta_log/_last_checkpoint"),
+        str_printf(world->arena,
+                   "{\"version\":2,\"size\":8,\"sizeInBytes\":%lld,\"numOfAddFiles\":2}",
+                   (long long)read_text(
+                       world, log_path(world, "t", log_name_checkpoint(world->arena, 2).ptr))
+                       .len)
+            .ptr);
 
     /* opened from it alone, the table is the same, and so is its next checkpoint */
-    for (int64_t version = 0; version <= 2; version++) assert_ok(store_remove(world->store, str_from_c(commit_path(world, "t", version)), &world->err), &world->err);
+    for (int64_t version = 0; version <= 2; version++)
+        assert_ok(
+            store_remove(world->store, str_from_c(commit_path(world, "t", version)), &world->err),
+            &world->err);
     DeltaTable *again = open_table(world, "t");
     int64_t     txn;
     assert_int_equal(delta_table_get_version(again), 2);
@@ -113,7 +147,8 @@ static void a_checkpoint_that_is_there_is_kept(void **state)
     assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
     Str first = read_text(world, log_path(world, "t", log_name_checkpoint(world->arena, 2).ptr));
     assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
-    assert_true(str_equal(read_text(world, log_path(world, "t", log_name_checkpoint(world->arena, 2).ptr)), first));
+    assert_true(str_equal(
+        read_text(world, log_path(world, "t", log_name_checkpoint(world->arena, 2).ptr)), first));
     delta_table_close(table);
     world_close(world);
 }
@@ -149,12 +184,18 @@ static void the_interval_is_the_owners(void **state)
     DeltaTable *table = table_with_everything(world, "\"delta.checkpointInterval\":\"3\"");
     DeltaTxn    txn   = {STR("a"), 100};
     for (int64_t version = 3; version <= 9; version++) {
-        DeltaCommit  commit = {.operation = STR("WRITE"), .txn = &txn, .is_blind_append = true, .user_metadata = STR_EMPTY};
+        DeltaCommit  commit = {.operation       = STR("WRITE"),
+                               .txn             = &txn,
+                               .is_blind_append = true,
+                               .user_metadata   = STR_EMPTY};
         DeltaOutcome outcome;
         txn.version++;
         assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
         assert_int_equal(outcome, DELTA_WRITTEN);
-        assert_int_equal(file_exists(world, log_path(world, "t", log_name_checkpoint(world->arena, version).ptr)), version % 3 == 0);
+        assert_int_equal(
+            file_exists(world,
+                        log_path(world, "t", log_name_checkpoint(world->arena, version).ptr)),
+            version % 3 == 0);
     }
     delta_table_close(table);
     world_close(world);
@@ -165,16 +206,22 @@ static void a_log_without_checkpoints_gets_one(void **state)
 {
     World      *world = world_new(state);
     DeltaTable *table = table_with_everything(world, "");
-    for (int64_t version = 3; version <= 22; version++) put_commit(world, "t", version, "{\"commitInfo\":{}}\n");
+    for (int64_t version = 3; version <= 22; version++)
+        put_commit(world, "t", version, "{\"commitInfo\":{}}\n");
     assert_ok(delta_table_refresh(table, &world->err), &world->err);
     DeltaTxn     txn    = {STR("a"), 100};
-    DeltaCommit  commit = {.operation = STR("WRITE"), .txn = &txn, .is_blind_append = true, .user_metadata = STR_EMPTY};
+    DeltaCommit  commit = {.operation       = STR("WRITE"),
+                           .txn             = &txn,
+                           .is_blind_append = true,
+                           .user_metadata   = STR_EMPTY};
     DeltaOutcome outcome;
     assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
-    assert_true(file_exists(world, log_path(world, "t", log_name_checkpoint(world->arena, 23).ptr)));
+    assert_true(
+        file_exists(world, log_path(world, "t", log_name_checkpoint(world->arena, 23).ptr)));
     txn.version++;
     assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
-    assert_false(file_exists(world, log_path(world, "t", log_name_checkpoint(world->arena, 24).ptr)));
+    assert_false(
+        file_exists(world, log_path(world, "t", log_name_checkpoint(world->arena, 24).ptr)));
     delta_table_close(table);
     world_close(world);
 }
@@ -182,7 +229,8 @@ static void a_log_without_checkpoints_gets_one(void **state)
 static void statistics_are_left_out_or_refused_as_the_table_says(void **state)
 {
     World      *world = world_new(state);
-    DeltaTable *table = table_with_everything(world, "\"delta.checkpoint.writeStatsAsJson\":\"false\"");
+    DeltaTable *table = table_with_everything(world,
+                                              "\"delta.checkpoint.writeStatsAsJson\":\"false\"");
     assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
     assert_lacks(checkpoint_lines(world, 2), "stats");
     delta_table_close(table);
@@ -190,7 +238,8 @@ static void statistics_are_left_out_or_refused_as_the_table_says(void **state)
     world = world_new(state);
     table = table_with_everything(world, "\"delta.checkpoint.writeStatsAsStruct\":\"true\"");
     assert_false(delta_table_checkpoint(table, &world->err));
-    assert_err(&world->err, ERR_UNSUPPORTED, "checkpoint 2 of table t: table t: delta.checkpoint.writeStatsAsStruct");
+    assert_err(&world->err, ERR_UNSUPPORTED,
+               "checkpoint 2 of table t: table t: delta.checkpoint.writeStatsAsStruct");
     assert_int_equal(count_files(world, "t/_delta_log"), 3);
     delta_table_close(table);
     world_close(world);
@@ -199,7 +248,8 @@ static void statistics_are_left_out_or_refused_as_the_table_says(void **state)
 static void expired_transactions_are_dropped_when_the_owner_says_so(void **state)
 {
     World      *world = world_new(state);
-    DeltaTable *table = table_with_everything(world, "\"delta.setTransactionRetentionDuration\":\"interval 90 days\"");
+    DeltaTable *table = table_with_everything(
+        world, "\"delta.setTransactionRetentionDuration\":\"interval 90 days\"");
     assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
     Str lines = checkpoint_lines(world, 2);
     assert_lacks(lines, "\"appId\":\"a\"");
@@ -211,12 +261,16 @@ static void expired_transactions_are_dropped_when_the_owner_says_so(void **state
 /* A commit is a commit, also when its checkpoint fails. */
 static void a_failure_of_the_checkpoint_is_only_logged(void **state)
 {
-    World      *world    = world_new(state);
-    DeltaTable *table    = table_with_everything(world, "\"delta.checkpointInterval\":\"1\"");
-    FaultPlan   plan     = {.fail_at_step = 1, .error_errno = 28, .only_path_containing = STR(".checkpoint.parquet")};
+    World      *world = world_new(state);
+    DeltaTable *table = table_with_everything(world, "\"delta.checkpointInterval\":\"1\"");
+    FaultPlan   plan  = {
+           .fail_at_step = 1, .error_errno = 28, .only_path_containing = STR(".checkpoint.parquet")};
     world->context.store = store_fault_new(world->store, &plan);
     DeltaTxn     txn     = {STR("a"), 100};
-    DeltaCommit  commit  = {.operation = STR("WRITE"), .txn = &txn, .is_blind_append = true, .user_metadata = STR_EMPTY};
+    DeltaCommit  commit  = {.operation       = STR("WRITE"),
+                            .txn             = &txn,
+                            .is_blind_append = true,
+                            .user_metadata   = STR_EMPTY};
     DeltaOutcome outcome;
     int64_t      version;
     assert_ok(delta_table_commit(table, &commit, &outcome, &version, &world->err), &world->err);
@@ -233,20 +287,27 @@ static void a_failure_of_the_checkpoint_is_only_logged(void **state)
 /* Long statistics and schemas, more rows than a row group has. */
 static void a_large_state_comes_back_whole(void **state)
 {
-    World *world = world_new(state);
-    Buf    buf   = buf_new(world->arena, 0);
+    World        *world = world_new(state);
+    Buf           buf   = buf_new(world->arena, 0);
     const int64_t count = 30000;
-    buf_printf(&buf, "%.*s%s", (int)(strstr(HEADER, "%s") - HEADER), HEADER, strstr(HEADER, "%s") + 2);
+    buf_printf(&buf, "%.*s%s", (int)(strstr(HEADER, "%s") - HEADER), HEADER,
+               strstr(HEADER, "%s") + 2);
     for (int64_t i = 0; i < count; i++) {
-        buf_printf(&buf, "{\"add\":{\"path\":\"f%lld\",\"partitionValues\":{},\"size\":%lld,\"modificationTime\":1,\"dataChange\":true,\"stats\":\"{\\\"numRecords\\\":%lld}", (long long)i, (long long)i + 1, (long long)i);
-        for (int pad = 0; i % 1000 == 0 && pad < 3000; pad++) buf_append_c(&buf, "                                ");
+        buf_printf(
+            &buf,
+            "{\"add\":{\"path\":\"f%lld\",\"partitionValues\":{},\"size\":%lld,"
+            "\"modificationTime\":1,\"dataChange\":true,\"stats\":\"{\\\"numRecords\\\":%lld}",
+            (long long)i, (long long)i + 1, (long long)i);
+        for (int pad = 0; i % 1000 == 0 && pad < 3000; pad++)
+            buf_append_c(&buf, "                                ");
         buf_append_c(&buf, "\"}}\n");
     }
     put_commit_str(world, "t", 0, buf_str(&buf));
     DeltaTable *table = open_table(world, "t");
     assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
     delta_table_close(table);
-    assert_ok(store_remove(world->store, str_from_c(commit_path(world, "t", 0)), &world->err), &world->err);
+    assert_ok(store_remove(world->store, str_from_c(commit_path(world, "t", 0)), &world->err),
+              &world->err);
     table = open_table(world, "t");
     assert_int_equal(delta_table_get_file_count(table), count);
     const DeltaFile *file;

@@ -20,19 +20,26 @@ static void rival_step(void *arg, uint64_t step, const char *operation, Str path
 {
     Rival *rival = arg;
     (void)step;
-    if (!rival->lines || rival->times == 0 || strcmp(operation, "put_new") != 0 || str_find(path, STR("_delta_log/"), 0) < 0) return;
+    if (!rival->lines || rival->times == 0 || strcmp(operation, "put_new") != 0 ||
+        str_find(path, STR("_delta_log/"), 0) < 0)
+        return;
     rival->times--;
     rival->met_count++;
-    assert_ok(store_put_new(rival->world->store, path, str_bytes(str_from_c(rival->lines)), &rival->world->err), &rival->world->err);
-    rival->version = log_name_parse(str_slice(path, (size_t)str_find_last_char(path, '/') + 1, path.len)).version;
+    assert_ok(store_put_new(rival->world->store, path, str_bytes(str_from_c(rival->lines)),
+                            &rival->world->err),
+              &rival->world->err);
+    rival->version = log_name_parse(
+                         str_slice(path, (size_t)str_find_last_char(path, '/') + 1, path.len))
+                         .version;
 }
 
 /* The rival's commits go into the world's store; ours come through the plan. */
 static Rival *rival_new(World *world)
 {
-    Rival *rival         = ARENA_NEW(world->arena, Rival);
-    *rival               = (Rival){.world = world, .times = 1};
-    rival->plan          = (FaultPlan){.on_step = rival_step, .on_step_arg = rival, .only_path_containing = STR_EMPTY};
+    Rival *rival = ARENA_NEW(world->arena, Rival);
+    *rival       = (Rival){.world = world, .times = 1};
+    rival->plan  = (FaultPlan){
+         .on_step = rival_step, .on_step_arg = rival, .only_path_containing = STR_EMPTY};
     rival->store         = store_fault_new(world->store, &rival->plan);
     world->context.store = rival->store;
     return rival;
@@ -52,8 +59,11 @@ static int64_t newest_version(World *world)
     return version;
 }
 
-#define ADD(path, change) "{\"add\":{\"path\":\"" path "\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":" change "}}\n"
-#define REMOVE(path, change) "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":1,\"dataChange\":" change "}}\n"
+#define ADD(path, change)        \
+    "{\"add\":{\"path\":\"" path \
+    "\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":" change "}}\n"
+#define REMOVE(path, change) \
+    "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":1,\"dataChange\":" change "}}\n"
 
 static const DeltaFile *first_file(const DeltaTable *table)
 {
@@ -101,13 +111,19 @@ static void an_own_commit_is_found_by_its_user_metadata(void **state)
     int64_t      version;
     DeltaOutcome outcome;
     rival->lines       = "{\"commitInfo\":{\"userMetadata\":\"mine?\"}}\n" ADD("rival", "true");
-    DeltaAppend append = {.rows = test_rows(world->arena, 1, 1), .user_metadata = STR("mine"), .purpose = STR("test")};
+    DeltaAppend append = {.rows          = test_rows(world->arena, 1, 1),
+                          .user_metadata = STR("mine"),
+                          .purpose       = STR("test")};
     assert_ok(delta_table_append(table, &append, &outcome, &version, &world->err), &world->err);
     assert_int_equal(version, 2);
     append_rows(world, table, 2, 1);
-    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), read, STR("mine"), &version, &world->err), &world->err);
+    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), read, STR("mine"), &version,
+                                             &world->err),
+              &world->err);
     assert_int_equal(version, 2);
-    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), 2, STR("mine"), &version, &world->err), &world->err);
+    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), 2, STR("mine"), &version,
+                                             &world->err),
+              &world->err);
     assert_int_equal(version, -1);
     rival_close(rival);
     delta_table_close(table);
@@ -182,8 +198,12 @@ static void a_rewrite_is_computed_again_when_its_ground_moved(void **state)
         {REMOVE("%s", "false") ADD("moved", "false"), false, false},
         {REMOVE("other", "false") ADD("moved", "false"), true, true},
         {REMOVE("other", "true"), false, true},
-        {"{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\"}]}\",\"configuration\":{}}}\n", false, false},
-        {"{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],\"writerFeatures\":[\"timestampNtz\",\"domainMetadata\"]}}\n", false, false},
+        {"{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"id\\\","
+         "\\\"type\\\":\\\"long\\\"}]}\",\"configuration\":{}}}\n",
+         false, false},
+        {"{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+         "\"timestampNtz\"],\"writerFeatures\":[\"timestampNtz\",\"domainMetadata\"]}}\n",
+         false, false},
         {"{\"txn\":{\"appId\":\"x\",\"version\":1}}\n", true, true},
         {"{\"commitInfo\":{\"operation\":\"VACUUM END\"}}\n", true, true},
     };
@@ -195,12 +215,20 @@ static void a_rewrite_is_computed_again_when_its_ground_moved(void **state)
             const DeltaFile *file  = first_file(table);
             Rival           *rival = rival_new(world);
             const char      *at    = strstr(cases[i].lines, "%s");
-            rival->lines = at ? str_printf(world->arena, "%.*s%.*s%s", (int)(at - cases[i].lines), cases[i].lines, STR_ARG(file->path), at + 2).ptr : cases[i].lines;
-            DeltaCommit  commit = {.operation = STR("MERGE"), .removes = &file, .remove_count = 1, .read_whole_table = whole, .user_metadata = STR_EMPTY};
+            rival->lines = at ? str_printf(world->arena, "%.*s%.*s%s", (int)(at - cases[i].lines),
+                                           cases[i].lines, STR_ARG(file->path), at + 2)
+                                    .ptr
+                              : cases[i].lines;
+            DeltaCommit  commit = {.operation        = STR("MERGE"),
+                                   .removes          = &file,
+                                   .remove_count     = 1,
+                                   .read_whole_table = whole,
+                                   .user_metadata    = STR_EMPTY};
             DeltaOutcome outcome;
-            bool ok = delta_table_commit(table, &commit, &outcome, NULL, &world->err);
+            bool         ok = delta_table_commit(table, &commit, &outcome, NULL, &world->err);
             if (ok != (whole ? cases[i].whole_passes : cases[i].removes_pass))
-                fail_msg("%s, %s: %s", whole ? "whole table" : "one file", rival->lines, ok ? "passed" : world->err.message);
+                fail_msg("%s, %s: %s", whole ? "whole table" : "one file", rival->lines,
+                         ok ? "passed" : world->err.message);
             if (!ok) {
                 assert_err(&world->err, ERR_CONFLICT, "table t");
                 assert_int_equal(newest_version(world), 2);
@@ -221,7 +249,8 @@ static void a_file_that_is_not_live_is_not_removed(void **state)
     DeltaFile        stranger = *first_file(table);
     const DeltaFile *file     = &stranger;
     stranger.path             = STR("stranger");
-    DeltaCommit  commit       = {.operation = STR("MERGE"), .removes = &file, .remove_count = 1, .user_metadata = STR_EMPTY};
+    DeltaCommit commit        = {
+               .operation = STR("MERGE"), .removes = &file, .remove_count = 1, .user_metadata = STR_EMPTY};
     DeltaOutcome outcome;
     assert_false(delta_table_commit(table, &commit, &outcome, NULL, &world->err));
     assert_err(&world->err, ERR_CONFLICT, "stranger");
@@ -236,16 +265,25 @@ static void a_remove_copies_what_its_add_said(void **state)
     World      *world = world_new(state);
     DeltaTable *table = create_table(world, "t");
     put_commit(world, "t", 1,
-               "{\"add\":{\"path\":\"a%20b%2f\\u00e9.parquet\",\"partitionValues\":{\"p\":\"1\\/2\"},\"size\":12,\"modificationTime\":1,\"dataChange\":true,"
-               "\"tags\":{\"k\":\"v\"},\"baseRowId\":4,\"defaultRowCommitVersion\":1,\"stats\":\"{\\\"numRecords\\\":1}\"}}\n");
+               "{\"add\":{\"path\":\"a%20b%2f\\u00e9.parquet\",\"partitionValues\":{\"p\":\"1\\/"
+               "2\"},\"size\":12,\"modificationTime\":1,\"dataChange\":true,"
+               "\"tags\":{\"k\":\"v\"},\"baseRowId\":4,\"defaultRowCommitVersion\":1,\"stats\":\"{"
+               "\\\"numRecords\\\":1}\"}}\n");
     assert_ok(delta_table_refresh(table, &world->err), &world->err);
     const DeltaFile *file   = first_file(table);
-    DeltaCommit      commit = {.operation = STR("DELETE"), .removes = &file, .remove_count = 1, .user_metadata = STR_EMPTY};
+    DeltaCommit      commit = {.operation     = STR("DELETE"),
+                               .removes       = &file,
+                               .remove_count  = 1,
+                               .user_metadata = STR_EMPTY};
     DeltaOutcome     outcome;
     assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
-    assert_true(str_find(read_text(world, commit_path(world, "t", 2)),
-                         STR("{\"remove\":{\"path\":\"a%20b%2f\xC3\xA9.parquet\",\"deletionTimestamp\":1767225600123,\"dataChange\":true,\"extendedFileMetadata\":true,"
-                             "\"partitionValues\":{\"p\":\"1\\/2\"},\"size\":12,\"baseRowId\":4,\"defaultRowCommitVersion\":1}}\n"), 0) > 0);
+    assert_true(
+        str_find(read_text(world, commit_path(world, "t", 2)),
+                 STR("{\"remove\":{\"path\":\"a%20b%2f\xC3\xA9.parquet\",\"deletionTimestamp\":"
+                     "1767225600123,\"dataChange\":true,\"extendedFileMetadata\":true,"
+                     "\"partitionValues\":{\"p\":\"1\\/"
+                     "2\"},\"size\":12,\"baseRowId\":4,\"defaultRowCommitVersion\":1}}\n"),
+                 0) > 0);
     assert_int_equal(delta_table_get_file_count(table), 0);
     delta_table_close(table);
     world_close(world);
@@ -256,8 +294,12 @@ static void a_remove_in_another_encoding_finds_its_file(void **state)
 {
     World      *world = world_new(state);
     DeltaTable *table = create_table(world, "t");
-    put_commit(world, "t", 1, ADD("a%20b.parquet", "true") ADD("c d.parquet", "true") ADD("e.parquet", "true"));
-    put_commit(world, "t", 2, "{\"remove\":{\"path\":\"a b.parquet\",\"dataChange\":true}}\n{\"remove\":{\"path\":\"c%20d.parquet\",\"dataChange\":true}}\n");
+    put_commit(world, "t", 1,
+               ADD("a%20b.parquet", "true") ADD("c d.parquet", "true") ADD("e.parquet", "true"));
+    put_commit(world, "t", 2,
+               "{\"remove\":{\"path\":\"a "
+               "b.parquet\",\"dataChange\":true}}\n{\"remove\":{\"path\":\"c%20d.parquet\","
+               "\"dataChange\":true}}\n");
     assert_ok(delta_table_refresh(table, &world->err), &world->err);
     assert_int_equal(delta_table_get_file_count(table), 1);
     assert_int_equal(world->lines.warning_count, 2);
@@ -267,15 +309,20 @@ static void a_remove_in_another_encoding_finds_its_file(void **state)
 
 /* --- the schema under an append --- */
 
-#define METADATA(fields) "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[" fields "]}\",\"configuration\":{}}}\n"
-#define FIELD(name, type) "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"" type "\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}"
+#define METADATA(fields)                                                                          \
+    "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":" \
+    "[" fields "]}\",\"configuration\":{}}}\n"
+#define FIELD(name, type)                                   \
+    "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"" type \
+    "\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}"
 
 static void an_append_survives_a_column_that_is_added(void **state)
 {
     World      *world = world_new(state);
     DeltaTable *table = create_table(world, "t");
     Rival      *rival = rival_new(world);
-    rival->lines      = METADATA(FIELD("id", "long") "," FIELD("name", "string") "," FIELD("at", "timestamp_ntz") "," FIELD("more", "date"));
+    rival->lines      = METADATA(FIELD("id", "long") "," FIELD("name", "string") "," FIELD(
+             "at", "timestamp_ntz") "," FIELD("more", "date"));
     append_rows(world, table, 1, 2);
     assert_int_equal(delta_table_get_version(table), 2);
     assert_int_equal(delta_table_get_schema(table)->column_count, 4);
@@ -287,7 +334,9 @@ static void an_append_survives_a_column_that_is_added(void **state)
 
 static void an_append_stops_at_a_column_that_is_not_what_it_was(void **state)
 {
-    const char *const rivals[] = {METADATA(FIELD("id", "string") "," FIELD("name", "string") "," FIELD("at", "timestamp_ntz")), METADATA(FIELD("id", "long"))};
+    const char *const rivals[] = {METADATA(FIELD("id", "string") "," FIELD(
+                                      "name", "string") "," FIELD("at", "timestamp_ntz")),
+                                  METADATA(FIELD("id", "long"))};
     for (size_t i = 0; i < COUNT_OF(rivals); i++) {
         World       *world = world_new(state);
         DeltaTable  *table = create_table(world, "t");
@@ -295,7 +344,8 @@ static void an_append_stops_at_a_column_that_is_not_what_it_was(void **state)
         DeltaOutcome outcome;
         rival->lines = rivals[i];
         assert_false(try_append(world, table, 1, 1, NULL, &outcome));
-        assert_err(&world->err, ERR_CONFLICT, i == 0 ? "and changed column id" : "and changed column name");
+        assert_err(&world->err, ERR_CONFLICT,
+                   i == 0 ? "and changed column id" : "and changed column name");
         assert_int_equal(newest_version(world), 1);
         rival_close(rival);
         delta_table_close(table);
@@ -303,11 +353,13 @@ static void an_append_stops_at_a_column_that_is_not_what_it_was(void **state)
     }
 }
 
-static bool try_schema(World *world, DeltaTable *table, Str name, ColumnType type, DeltaOutcome *out)
+static bool try_schema(World *world, DeltaTable *table, Str name, ColumnType type,
+                       DeltaOutcome *out)
 {
     Column      column = {name, type, STR_EMPTY};
     Schema      schema = {&column, 1};
-    DeltaCommit commit = {.operation = STR("ADD COLUMNS"), .schema = &schema, .user_metadata = STR_EMPTY};
+    DeltaCommit commit = {
+        .operation = STR("ADD COLUMNS"), .schema = &schema, .user_metadata = STR_EMPTY};
     return delta_table_commit(table, &commit, out, NULL, &world->err);
 }
 
@@ -317,7 +369,8 @@ static void a_column_that_a_winner_added_is_not_added_again(void **state)
     DeltaTable  *table = create_table(world, "t");
     Rival       *rival = rival_new(world);
     DeltaOutcome outcome;
-    rival->lines = METADATA(FIELD("id", "long") "," FIELD("name", "string") "," FIELD("at", "timestamp_ntz") "," FIELD("MORE", "date"));
+    rival->lines = METADATA(FIELD("id", "long") "," FIELD("name", "string") "," FIELD(
+        "at", "timestamp_ntz") "," FIELD("MORE", "date"));
     assert_ok(try_schema(world, table, STR("more"), COLUMN_TYPE(TYPE_DATE), &outcome), &world->err);
     assert_int_equal(outcome, DELTA_SKIPPED);
     assert_int_equal(newest_version(world), 1);
@@ -333,11 +386,16 @@ static void what_a_table_cannot_become_is_refused_before_anything_is_written(voi
     DeltaOutcome  outcome;
     DeltaProperty property = {STR("delta.enableDeletionVectors"), STR("true")};
     assert_false(try_schema(world, table, STR("NAME"), COLUMN_TYPE(TYPE_LONG), &outcome));
-    assert_err(&world->err, ERR_SCHEMA_CHANGED, "table t: column name has type STRING, which does not hold the new type BIGINT");
+    assert_err(&world->err, ERR_SCHEMA_CHANGED,
+               "table t: column name has type STRING, which does not hold the new type BIGINT");
     assert_false(try_schema(world, table, STR("Order Id"), COLUMN_TYPE(TYPE_LONG), &outcome));
     assert_err(&world->err, ERR_SCHEMA_CHANGED, "the new column Order Id has a character");
-    assert_err(&world->err, ERR_SCHEMA_CHANGED, "ALTER TABLE delta.`t` SET TBLPROPERTIES ('delta.columnMapping.mode'='name'");
-    DeltaCommit commit = {.operation = STR("SET TBLPROPERTIES"), .set_properties = &property, .set_property_count = 1, .user_metadata = STR_EMPTY};
+    assert_err(&world->err, ERR_SCHEMA_CHANGED,
+               "ALTER TABLE delta.`t` SET TBLPROPERTIES ('delta.columnMapping.mode'='name'");
+    DeltaCommit commit = {.operation          = STR("SET TBLPROPERTIES"),
+                          .set_properties     = &property,
+                          .set_property_count = 1,
+                          .user_metadata      = STR_EMPTY};
     assert_false(delta_table_commit(table, &commit, &outcome, NULL, &world->err));
     assert_err(&world->err, ERR_UNSUPPORTED, "delta.enableDeletionVectors=true");
     assert_int_equal(newest_version(world), 0);
@@ -353,7 +411,8 @@ static void a_schema_change_brings_a_checkpoint(void **state)
     DeltaOutcome outcome;
     assert_ok(try_schema(world, table, STR("more"), DECIMAL_TYPE(38, 10), &outcome), &world->err);
     assert_int_equal(outcome, DELTA_WRITTEN);
-    assert_true(file_exists(world, log_path(world, "t", "00000000000000000001.checkpoint.parquet")));
+    assert_true(
+        file_exists(world, log_path(world, "t", "00000000000000000001.checkpoint.parquet")));
     delta_table_close(table);
     world_close(world);
 }
@@ -373,7 +432,8 @@ static void after_twenty_lost_races_the_commit_gives_up(void **state)
     assert_int_equal(rival->met_count, 20);
     /* full jitter: 50 ms doubling to 5 s, nineteen times */
     assert_true(world->clock.slept_ns > 0);
-    assert_true(world->clock.slept_ns < INT64_C(1000000) * (50 + 100 + 200 + 400 + 800 + 1600 + 3200 + 12 * 5000));
+    assert_true(world->clock.slept_ns <
+                INT64_C(1000000) * (50 + 100 + 200 + 400 + 800 + 1600 + 3200 + 12 * 5000));
     rival->times = 0;
     append_rows(world, table, 1, 1);
     assert_int_equal(delta_table_get_version(table), 21);
@@ -386,10 +446,11 @@ static void after_twenty_lost_races_the_commit_gives_up(void **state)
 static void a_lost_answer_is_settled_by_reading_the_log(void **state)
 {
     for (int after = 0; after <= 1; after++) {
-        World      *world    = world_new(state);
-        DeltaTable *table    = create_table(world, "t");
-        FaultPlan   plan     = {.fail_at_step = 1, .after_effect = after, .only_path_containing = STR("_delta_log/")};
-        Store      *faulty   = store_fault_new(world->store, &plan);
+        World      *world = world_new(state);
+        DeltaTable *table = create_table(world, "t");
+        FaultPlan   plan  = {
+               .fail_at_step = 1, .after_effect = after, .only_path_containing = STR("_delta_log/")};
+        Store *faulty        = store_fault_new(world->store, &plan);
         world->context.store = faulty;
         append_rows(world, table, 1, 1);
         assert_int_equal(delta_table_get_version(table), 1);
@@ -406,10 +467,12 @@ static void a_machine_that_cannot_write_is_not_asked_again(void **state)
 {
     const int errors[] = {ENOSPC, EROFS, EACCES, EDQUOT};
     for (size_t i = 0; i < COUNT_OF(errors); i++) {
-        World      *world    = world_new(state);
-        DeltaTable *table    = create_table(world, "t");
-        FaultPlan   plan     = {.fail_at_step = 1, .error_errno = errors[i], .only_path_containing = STR("_delta_log/")};
-        Store      *faulty   = store_fault_new(world->store, &plan);
+        World       *world  = world_new(state);
+        DeltaTable  *table  = create_table(world, "t");
+        FaultPlan    plan   = {.fail_at_step         = 1,
+                               .error_errno          = errors[i],
+                               .only_path_containing = STR("_delta_log/")};
+        Store       *faulty = store_fault_new(world->store, &plan);
         DeltaOutcome outcome;
         world->context.store = faulty;
         assert_false(try_append(world, table, 1, 1, NULL, &outcome));
@@ -432,7 +495,10 @@ static void nothing_to_append_is_no_commit(void **state)
     DeltaTable  *table  = create_table(world, "t");
     Schema       schema = test_schema(world->arena);
     DeltaTxn     txn    = {STR("a"), 1};
-    DeltaAppend  append = {.rows = row_stream_empty(world->arena, &schema), .txn = &txn, .purpose = STR("test"), .user_metadata = STR_EMPTY};
+    DeltaAppend  append = {.rows          = row_stream_empty(world->arena, &schema),
+                           .txn           = &txn,
+                           .purpose       = STR("test"),
+                           .user_metadata = STR_EMPTY};
     DeltaOutcome outcome;
     assert_ok(delta_table_append(table, &append, &outcome, NULL, &world->err), &world->err);
     assert_int_equal(outcome, DELTA_SKIPPED);
@@ -446,21 +512,36 @@ static void nothing_to_append_is_no_commit(void **state)
 static void in_commit_timestamps_grow_with_every_commit(void **state)
 {
     World *world = world_new(state);
-    put_commit(world, "t", 0, "{\"commitInfo\":{\"inCommitTimestamp\":1767225700000}}\n"
-        "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],\"writerFeatures\":[\"inCommitTimestamp\",\"timestampNtz\"]}}\n"
-        "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[" FIELD("id", "long") "," FIELD("name", "string") "," FIELD("at", "timestamp_ntz") "]}\","
-        "\"configuration\":{\"delta.enableInCommitTimestamps\":\"true\"}}}\n");
+    put_commit(
+        world, "t", 0,
+        "{\"commitInfo\":{\"inCommitTimestamp\":1767225700000}}\n"
+        "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+        "\"timestampNtz\"],\"writerFeatures\":[\"inCommitTimestamp\",\"timestampNtz\"]}}\n"
+        "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[" FIELD(
+            "id",
+            "long") "," FIELD("name",
+                              "string") "," FIELD("at",
+                                                  "timestamp_ntz") "]}\","
+                                                                   "\"configuration\":{\"delta."
+                                                                   "enableInCommitTimestamps\":"
+                                                                   "\"true\"}}}\n");
     DeltaTable *table = open_table(world, "t");
     append_rows(world, table, 1, 1); /* the clock is behind the last commit */
-    assert_true(str_starts_with(read_text(world, commit_path(world, "t", 1)), STR("{\"commitInfo\":{\"inCommitTimestamp\":1767225700001,\"timestamp\":1767225600123,")));
+    assert_true(str_starts_with(
+        read_text(world, commit_path(world, "t", 1)),
+        STR("{\"commitInfo\":{\"inCommitTimestamp\":1767225700001,\"timestamp\":1767225600123,")));
     world->clock.us += INT64_C(3600) * 1000000;
     append_rows(world, table, 2, 1);
-    assert_true(str_starts_with(read_text(world, commit_path(world, "t", 2)), STR("{\"commitInfo\":{\"inCommitTimestamp\":1767229200123,")));
-    for (int64_t version = 3; version <= 10; version++) append_rows(world, table, version, 1);
+    assert_true(str_starts_with(read_text(world, commit_path(world, "t", 2)),
+                                STR("{\"commitInfo\":{\"inCommitTimestamp\":1767229200123,")));
+    for (int64_t version = 3; version <= 10; version++)
+        append_rows(world, table, version, 1);
     delta_table_close(table);
-    table = open_table(world, "t"); /* from the checkpoint: the last time is in the commit file alone */
+    table = open_table(world,
+                       "t"); /* from the checkpoint: the last time is in the commit file alone */
     append_rows(world, table, 11, 1);
-    assert_true(str_starts_with(read_text(world, commit_path(world, "t", 11)), STR("{\"commitInfo\":{\"inCommitTimestamp\":1767229200132,")));
+    assert_true(str_starts_with(read_text(world, commit_path(world, "t", 11)),
+                                STR("{\"commitInfo\":{\"inCommitTimestamp\":1767229200132,")));
     delta_table_close(table);
     world_close(world);
 }
@@ -472,11 +553,18 @@ static void a_table_that_is_refreshed_for_long_forgets_what_is_gone(void **state
     DeltaTable *table = create_table(world, "t");
     DeltaTable *watch = open_table(world, "t");
     for (int64_t i = 1; i <= 400; i++) {
-        DeltaTxn  txn = {STR("app"), i};
-        Buf       buf = buf_new(world->arena, 0);
+        DeltaTxn txn = {STR("app"), i};
+        Buf      buf = buf_new(world->arena, 0);
         commit_write_txn(&buf, &txn, 1);
-        buf_printf(&buf, "{\"add\":{\"path\":\"f%lld\",\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n", (long long)i);
-        if (i > 1) buf_printf(&buf, "{\"remove\":{\"path\":\"f%lld\",\"deletionTimestamp\":1,\"dataChange\":true}}\n", (long long)(i - 1));
+        buf_printf(&buf,
+                   "{\"add\":{\"path\":\"f%lld\",\"size\":1,\"modificationTime\":1,\"dataChange\":"
+                   "true}}\n",
+                   (long long)i);
+        if (i > 1)
+            buf_printf(
+                &buf,
+                "{\"remove\":{\"path\":\"f%lld\",\"deletionTimestamp\":1,\"dataChange\":true}}\n",
+                (long long)(i - 1));
         put_commit_str(world, "t", i, buf_str(&buf));
         assert_ok(delta_table_refresh(watch, &world->err), &world->err);
         log_state_drop_expired(watch->state, TEST_UTC_US / 1000);
@@ -491,15 +579,19 @@ static void a_table_that_is_refreshed_for_long_forgets_what_is_gone(void **state
     world_close(world);
 }
 
-/* Cleanup took the commits right after ours: the next one never comes into sight, and must not be written by us. */
+/* Cleanup took the commits right after ours: the next one never comes into sight, and must not
+ * be written by us. */
 static void a_table_overtaken_by_cleanup_reads_the_newest_checkpoint(void **state)
 {
     World      *world = world_new(state);
     DeltaTable *table = create_table(world, "t");
     DeltaTable *stale = open_table(world, "t");
-    for (int64_t i = 1; i <= 12; i++) append_rows(world, table, i, 1);
+    for (int64_t i = 1; i <= 12; i++)
+        append_rows(world, table, i, 1);
     for (int64_t version = 0; version < 10; version++)
-        assert_ok(store_remove(world->store, str_from_c(commit_path(world, "t", version)), &world->err), &world->err);
+        assert_ok(
+            store_remove(world->store, str_from_c(commit_path(world, "t", version)), &world->err),
+            &world->err);
     world->clock.us += INT64_C(2) * 3600 * 1000000;
     assert_ok(delta_table_refresh(stale, &world->err), &world->err);
     assert_int_equal(delta_table_get_version(stale), 12);

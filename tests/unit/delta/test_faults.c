@@ -1,5 +1,6 @@
-/* Every store call of create, append, rewrite and checkpoint fails once, before and after its effect, alone or as the end of the process: the table
- * opens at the old or the new version, never another, and a rerun finishes (test 6 of delta.md 7). */
+/* Every store call of create, append, rewrite and checkpoint fails once, before and after its
+ * effect, alone or as the end of the process: the table opens at the old or the new version,
+ * never another, and a rerun finishes (test 6 of delta.md 7). */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"
@@ -9,7 +10,8 @@
 typedef struct Scenario {
     const char *name;
     int64_t     versions_before; /* -1: no table */
-    /* Opens the table through the context and does its one thing. Running it again must change nothing that it changed already. */
+    /* Opens the table through the context and does its one thing. Running it again must change
+     * nothing that it changed already. */
     bool (*run)(World *world, Err *err);
     int64_t row_count_before, row_count_after;
 } Scenario;
@@ -25,16 +27,21 @@ static bool run_create(World *world, Err *err)
 
 static bool run_append(World *world, Err *err)
 {
-    DeltaTable  *table = NULL;
-    DeltaTxn     txn   = {STR("app"), 1000};
-    DeltaAppend  append = {.rows = test_rows(world->arena, 1000, 7), .txn = &txn, .user_metadata = STR("mine"), .purpose = STR("append")};
+    DeltaTable  *table  = NULL;
+    DeltaTxn     txn    = {STR("app"), 1000};
+    DeltaAppend  append = {.rows          = test_rows(world->arena, 1000, 7),
+                           .txn           = &txn,
+                           .user_metadata = STR("mine"),
+                           .purpose       = STR("append")};
     DeltaOutcome outcome;
-    bool         ok = delta_table_open(&world->context, STR("t"), &table, err) && delta_table_append(table, &append, &outcome, NULL, err);
+    bool         ok = delta_table_open(&world->context, STR("t"), &table, err) &&
+              delta_table_append(table, &append, &outcome, NULL, err);
     delta_table_close(table);
     return ok;
 }
 
-static bool rewrite_odd(World *world, DeltaTable *table, DuckSession *session, DeltaWriter *writer, Err *err)
+static bool rewrite_odd(World *world, DeltaTable *table, DuckSession *session, DeltaWriter *writer,
+                        Err *err)
 {
     Str              scan;
     DeltaAdd         add;
@@ -47,8 +54,15 @@ static bool rewrite_odd(World *world, DeltaTable *table, DuckSession *session, D
     Str sql = str_printf(world->arena, "SELECT * FROM %.*s WHERE id %% 2 = 1", STR_ARG(scan));
     if (!delta_writer_write_query(writer, session, sql, world->arena, &add, err)) return false;
     if (!delta_writer_publish(writer, &add, 1, err)) return false;
-    for (size_t at = 0; delta_table_next_file(table, &at, &file);) removes[count++] = file;
-    DeltaCommit commit = {.operation = STR("MERGE"), .adds = &add, .add_count = 1, .removes = removes, .remove_count = count, .read_whole_table = true, .user_metadata = STR_EMPTY};
+    for (size_t at = 0; delta_table_next_file(table, &at, &file);)
+        removes[count++] = file;
+    DeltaCommit commit = {.operation        = STR("MERGE"),
+                          .adds             = &add,
+                          .add_count        = 1,
+                          .removes          = removes,
+                          .remove_count     = count,
+                          .read_whole_table = true,
+                          .user_metadata    = STR_EMPTY};
     return delta_table_commit(table, &commit, &outcome, NULL, err);
 }
 
@@ -57,8 +71,10 @@ static bool run_rewrite(World *world, Err *err)
     DeltaTable  *table   = NULL;
     DeltaWriter *writer  = NULL;
     DuckSession *session = NULL;
-    bool ok = delta_table_open(&world->context, STR("t"), &table, err) && duck_session_open(world->context.duck, &session, err) &&
-              delta_writer_open(table, STR("apply"), NULL, &writer, err) && rewrite_odd(world, table, session, writer, err);
+    bool         ok      = delta_table_open(&world->context, STR("t"), &table, err) &&
+              duck_session_open(world->context.duck, &session, err) &&
+              delta_writer_open(table, STR("apply"), NULL, &writer, err) &&
+              rewrite_odd(world, table, session, writer, err);
     delta_writer_close(writer);
     duck_session_close(session);
     delta_table_close(table);
@@ -68,7 +84,8 @@ static bool run_rewrite(World *world, Err *err)
 static bool run_checkpoint(World *world, Err *err)
 {
     DeltaTable *table = NULL;
-    bool        ok    = delta_table_open(&world->context, STR("t"), &table, err) && delta_table_checkpoint(table, err);
+    bool        ok    = delta_table_open(&world->context, STR("t"), &table, err) &&
+              delta_table_checkpoint(table, err);
     delta_table_close(table);
     return ok;
 }
@@ -87,7 +104,8 @@ static World *base_world(void **state, const Scenario *scenario)
     World *world = world_new(state);
     if (scenario->versions_before < 0) return world;
     DeltaTable *table = create_table(world, "t");
-    for (int64_t i = 1; i <= scenario->versions_before; i++) append_rows(world, table, i * 10, 10);
+    for (int64_t i = 1; i <= scenario->versions_before; i++)
+        append_rows(world, table, i * 10, 10);
     delta_table_close(table);
     return world;
 }
@@ -95,7 +113,9 @@ static World *base_world(void **state, const Scenario *scenario)
 static void copy_folder(World *from, World *to, const char *folder)
 {
     StoreList list;
-    assert_ok(store_list_after(from->store, str_from_c(folder), STR_EMPTY, to->arena, &list, &to->err), &to->err);
+    assert_ok(
+        store_list_after(from->store, str_from_c(folder), STR_EMPTY, to->arena, &list, &to->err),
+        &to->err);
     for (size_t i = 0; i < list.count; i++) {
         Str   path = store_join(to->arena, str_from_c(folder), list.entries[i].name);
         Bytes data;
@@ -120,8 +140,10 @@ static void assert_versions_whole(World *world, int64_t last)
     for (int64_t version = 0; version <= last; version++) {
         DeltaTable *table = NULL;
         Str         sql;
-        assert_ok(delta_table_open_version(&world->context, STR("t"), version, &table, &world->err), &world->err);
-        assert_ok(delta_scan_sql(table, NULL, 0, NULL, false, world->arena, &sql, &world->err), &world->err);
+        assert_ok(delta_table_open_version(&world->context, STR("t"), version, &table, &world->err),
+                  &world->err);
+        assert_ok(delta_scan_sql(table, NULL, 0, NULL, false, world->arena, &sql, &world->err),
+                  &world->err);
         delta_table_close(table);
     }
 }
@@ -139,10 +161,14 @@ static void assert_old_or_new(World *world, const Scenario *scenario, const char
     assert_ok(ok, &world->err);
     int64_t version = delta_table_get_version(table);
     int64_t rows    = count_rows(world, table);
-    int64_t last    = scenario->run == run_checkpoint ? scenario->versions_before : scenario->versions_before + 1;
+    int64_t last    = scenario->run == run_checkpoint ? scenario->versions_before
+                                                      : scenario->versions_before + 1;
     bool    is_old  = version == scenario->versions_before && rows == scenario->row_count_before;
-    bool    is_new  = version >= last && rows == scenario->row_count_after; /* a rewrite that runs again makes one more */
-    if (!is_old && !is_new) fail_msg("%s, %s: version %lld with %lld rows", scenario->name, when, (long long)version, (long long)rows);
+    bool    is_new  = version >= last &&
+                  rows == scenario->row_count_after; /* a rewrite that runs again makes one more */
+    if (!is_old && !is_new)
+        fail_msg("%s, %s: version %lld with %lld rows", scenario->name, when, (long long)version,
+                 (long long)rows);
     delta_table_close(table);
     assert_versions_whole(world, version);
 }
@@ -152,7 +178,9 @@ static void assert_finished(World *world, const Scenario *scenario)
     DeltaTable *table = open_table(world, "t");
     assert_int_equal(count_rows(world, table), scenario->row_count_after);
     delta_table_close(table);
-    if (scenario->run == run_checkpoint) assert_true(file_exists(world, log_path(world, "t", "00000000000000000004.checkpoint.parquet")));
+    if (scenario->run == run_checkpoint)
+        assert_true(
+            file_exists(world, log_path(world, "t", "00000000000000000004.checkpoint.parquet")));
 }
 
 static uint64_t count_steps(void **state, World *base, const Scenario *scenario, bool count_reads)
@@ -169,12 +197,13 @@ static uint64_t count_steps(void **state, World *base, const Scenario *scenario,
 /* Returns whether the call itself said that it succeeded. */
 static bool fail_once(void **state, World *base, const Scenario *scenario, FaultPlan plan)
 {
-    World *world         = world_copy(state, base);
-    Err    err           = ERR_INIT;
+    World *world = world_copy(state, base);
+    Err    err   = ERR_INIT;
     char   when[100];
     world->context.store = store_fault_new(world->store, &plan);
     bool ok              = scenario->run(world, &err);
-    (void)snprintf(when, sizeof when, "step %llu %s, %s", (unsigned long long)plan.fail_at_step, plan.after_effect ? "after" : "before", plan.crash ? "crash" : "one failure");
+    (void)snprintf(when, sizeof when, "step %llu %s, %s", (unsigned long long)plan.fail_at_step,
+                   plan.after_effect ? "after" : "before", plan.crash ? "crash" : "one failure");
     if (!ok && err.message[0] == '\0') fail_msg("%s, %s: no message", scenario->name, when);
     store_close(world->context.store);
     world->context.store = world->store;
@@ -195,7 +224,8 @@ static void check_scenario(void **state, const Scenario *scenario)
         assert_true(steps > 0);
         for (uint64_t step = 1; step <= steps; step++)
             for (int after = 0; after <= (reads ? 0 : 1); after++)
-                for (int crash = 0; crash <= (reads ? 0 : 1); crash++) /* a crash at a read is one before the next step */
+                for (int crash = 0; crash <= (reads ? 0 : 1);
+                     crash++) /* a crash at a read is one before the next step */
                     (void)fail_once(state, base, scenario,
                                     (FaultPlan){.fail_at_step         = step,
                                                 .after_effect         = after,
@@ -206,14 +236,33 @@ static void check_scenario(void **state, const Scenario *scenario)
     world_close(base);
 }
 
-static void create_survives_a_failure_of_every_step(void **state) { check_scenario(state, &scenarios[0]); }
-static void append_survives_a_failure_of_every_step(void **state) { check_scenario(state, &scenarios[1]); }
-static void append_at_a_checkpoint_survives_a_failure_of_every_step(void **state) { check_scenario(state, &scenarios[2]); }
-static void rewrite_survives_a_failure_of_every_step(void **state) { check_scenario(state, &scenarios[3]); }
-static void rewrite_at_a_checkpoint_survives_a_failure_of_every_step(void **state) { check_scenario(state, &scenarios[4]); }
-static void checkpoint_survives_a_failure_of_every_step(void **state) { check_scenario(state, &scenarios[5]); }
+static void create_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[0]);
+}
+static void append_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[1]);
+}
+static void append_at_a_checkpoint_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[2]);
+}
+static void rewrite_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[3]);
+}
+static void rewrite_at_a_checkpoint_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[4]);
+}
+static void checkpoint_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[5]);
+}
 
-/* ENOSPC and EROFS from one step on: a clear message, nothing half-written, and the next run works. */
+/* ENOSPC and EROFS from one step on: a clear message, nothing half-written, and the next run
+ * works. */
 static void a_full_or_read_only_disk_leaves_the_table_as_it_was(void **state)
 {
     const int errors[] = {ENOSPC, EROFS};

@@ -3,19 +3,28 @@
 
 #include "unit/delta/delta_test.h"
 
-#define HEADER(configuration)                                                                                       \
-    "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[\"inCommitTimestamp\"]}}\n"  \
-    "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\"}]}\",\"configuration\":{" configuration "}}}\n"
+#define HEADER(configuration)                                                                   \
+    "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":["         \
+    "\"inCommitTimestamp\"]}}\n"                                                                \
+    "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[{\\\"name\\\":\\\"id\\\"," \
+    "\\\"type\\\":\\\"long\\\"}]}\",\"configuration\":{" configuration "}}}\n"
 
 static void a_history_is_newest_first_and_keeps_texts(void **state)
 {
     World             *world = world_new(state);
     DeltaHistoryEntry *entries;
     size_t             count;
-    put_commit(world, "t", 0, HEADER("") "{\"commitInfo\":{\"timestamp\":5,\"operation\":\"CREATE TABLE\",\"operationParameters\":{\"a\" : [1.50]},\"engineInfo\":\"e\",\"isBlindAppend\":true}}\n");
+    put_commit(world, "t", 0,
+               HEADER("") "{\"commitInfo\":{\"timestamp\":5,\"operation\":\"CREATE "
+                          "TABLE\",\"operationParameters\":{\"a\" : "
+                          "[1.50]},\"engineInfo\":\"e\",\"isBlindAppend\":true}}\n");
     put_commit(world, "t", 1, "{\"add\":{\"path\":\"f\",\"size\":1}}\n");
-    put_commit(world, "t", 2, "{\"commitInfo\":{\"timestamp\":7,\"operation\":\"WRITE\",\"operationMetrics\":{\"n\":\"1\"},\"userMetadata\":\"{\\\"k\\\":\\\"\\u00e9\\\"}\"}}\n");
-    assert_ok(delta_table_history(&world->context, STR("t"), 0, -1, world->arena, &entries, &count, &world->err), &world->err);
+    put_commit(world, "t", 2,
+               "{\"commitInfo\":{\"timestamp\":7,\"operation\":\"WRITE\",\"operationMetrics\":{"
+               "\"n\":\"1\"},\"userMetadata\":\"{\\\"k\\\":\\\"\\u00e9\\\"}\"}}\n");
+    assert_ok(delta_table_history(&world->context, STR("t"), 0, -1, world->arena, &entries, &count,
+                                  &world->err),
+              &world->err);
     assert_int_equal(count, 3);
     assert_int_equal(entries[0].version, 2);
     assert_str_is(entries[0].user_metadata, "{\"k\":\"\xC3\xA9\"}");
@@ -27,13 +36,17 @@ static void a_history_is_newest_first_and_keeps_texts(void **state)
     assert_str_is(entries[2].parameters_json, "{\"a\" : [1.50]}");
     assert_str_is(entries[2].engine_info, "e");
     assert_true(entries[2].is_blind_append);
-    assert_ok(delta_table_history(&world->context, STR("t"), 1, 1, world->arena, &entries, &count, &world->err), &world->err);
+    assert_ok(delta_table_history(&world->context, STR("t"), 1, 1, world->arena, &entries, &count,
+                                  &world->err),
+              &world->err);
     assert_int_equal(count, 1);
     assert_int_equal(entries[0].version, 1);
-    assert_false(delta_table_history(&world->context, STR("nowhere"), 0, -1, world->arena, &entries, &count, &world->err));
+    assert_false(delta_table_history(&world->context, STR("nowhere"), 0, -1, world->arena, &entries,
+                                     &count, &world->err));
     assert_err(&world->err, ERR_NOT_FOUND, "DELTA-L01 not a Delta table: nowhere");
     put_commit(world, "t", 3, "{\"commitInfo\":");
-    assert_false(delta_table_history(&world->context, STR("t"), 0, -1, world->arena, &entries, &count, &world->err));
+    assert_false(delta_table_history(&world->context, STR("t"), 0, -1, world->arena, &entries,
+                                     &count, &world->err));
     assert_err(&world->err, ERR_DAMAGED, "00000000000000000003.json: line 1");
     world_close(world);
 }
@@ -44,14 +57,27 @@ static void user_metadata_is_found_newest_first(void **state)
     int64_t version;
     put_commit(world, "t", 0, HEADER(""));
     for (int64_t i = 1; i <= 5; i++)
-        put_commit(world, "t", i, str_printf(world->arena, "{\"txn\":{\"appId\":\"a\",\"version\":1}}\n{\"commitInfo\":{\"userMetadata\":\"m%lld\"}}\n", (long long)(i % 3)).ptr);
-    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), 0, STR("m1"), &version, &world->err), &world->err);
+        put_commit(world, "t", i,
+                   str_printf(world->arena,
+                              "{\"txn\":{\"appId\":\"a\",\"version\":1}}\n{\"commitInfo\":{"
+                              "\"userMetadata\":\"m%lld\"}}\n",
+                              (long long)(i % 3))
+                       .ptr);
+    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), 0, STR("m1"), &version,
+                                             &world->err),
+              &world->err);
     assert_int_equal(version, 4);
-    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), 3, STR("m0"), &version, &world->err), &world->err);
+    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), 3, STR("m0"), &version,
+                                             &world->err),
+              &world->err);
     assert_int_equal(version, -1);
-    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), -1, STR("m0"), &version, &world->err), &world->err);
+    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), -1, STR("m0"), &version,
+                                             &world->err),
+              &world->err);
     assert_int_equal(version, 3);
-    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), -1, STR("m"), &version, &world->err), &world->err);
+    assert_ok(delta_table_find_user_metadata(&world->context, STR("t"), -1, STR("m"), &version,
+                                             &world->err),
+              &world->err);
     assert_int_equal(version, -1);
     world_close(world);
 }
@@ -74,7 +100,8 @@ static void a_time_finds_the_version_that_stood_then(void **state)
     }
     const int64_t start_ms = TEST_UTC_US / 1000;
     assert_int_equal(version_as_of(world, start_ms * 1000 - 1), -1);
-    assert_err(&world->err, ERR_NOT_FOUND, "DELTA-L03 table t: no version that is left was committed at that time or before");
+    assert_err(&world->err, ERR_NOT_FOUND,
+               "DELTA-L03 table t: no version that is left was committed at that time or before");
     err_clear(&world->err);
     assert_int_equal(version_as_of(world, start_ms * 1000), 0);
     assert_int_equal(version_as_of(world, start_ms * 1000 + 1999999), 1);
@@ -92,8 +119,10 @@ static void commits_that_carry_their_time_are_believed(void **state)
 {
     World *world = world_new(state);
     put_commit(world, "t", 0, HEADER(""));
-    put_commit(world, "t", 1, "{\"commitInfo\":{\"inCommitTimestamp\":1767225601000}}\n"
-                              HEADER("\"delta.enableInCommitTimestamps\":\"true\",\"delta.inCommitTimestampEnablementVersion\":\"1\""));
+    put_commit(world, "t", 1,
+               "{\"commitInfo\":{\"inCommitTimestamp\":1767225601000}}\n" HEADER(
+                   "\"delta.enableInCommitTimestamps\":\"true\",\"delta."
+                   "inCommitTimestampEnablementVersion\":\"1\""));
     put_commit(world, "t", 2, "{\"commitInfo\":{\"inCommitTimestamp\":1767225609000}}\n");
     assert_int_equal(version_as_of(world, TEST_UTC_US), 0);
     assert_int_equal(version_as_of(world, INT64_C(1767225601000000)), 1);

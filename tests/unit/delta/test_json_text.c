@@ -1,4 +1,5 @@
-/* The JSON of other writers: what is accepted, what is refused and where, and that nothing is changed. */
+/* The JSON of other writers: what is accepted, what is refused and where, and that nothing is
+ * changed. */
 #include "support/test_support.h"
 
 #include "delta/json_text.h"

@@ -1,4 +1,5 @@
-/* Several processes on one table on disk, killed at any moment (test 6 of delta.md 7): as many versions as commits, no gap, every txn once. */
+/* Several processes on one table on disk, killed at any moment (test 6 of delta.md 7): as many
+ * versions as commits, no gap, every txn once. */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"
@@ -16,12 +17,12 @@ typedef struct Job {
 /* A world on the given folder with the real clock. */
 static World *process_world(const char *folder, Duck *duck)
 {
-    World *world          = world_of(duck, 1);
+    World *world = world_of(duck, 1);
     rng_close(world->context.rng);
-    world->context.rng    = rng_new_from_entropy();
-    world->context.clock  = clock_new_real();
-    world->store          = store_local_new(str_from_c(folder));
-    world->context.store  = world->store;
+    world->context.rng   = rng_new_from_entropy();
+    world->context.clock = clock_new_real();
+    world->store         = store_local_new(str_from_c(folder));
+    world->context.store = world->store;
     return world;
 }
 
@@ -54,12 +55,20 @@ static bool rewrite_once(World *world, DeltaTable *table, DuckSession *session, 
     DeltaAdd         add;
     DeltaOutcome     outcome;
 
-    for (size_t at = 0; count < 2 && delta_table_next_file(table, &at, &files[count]);) count++;
+    for (size_t at = 0; count < 2 && delta_table_next_file(table, &at, &files[count]);)
+        count++;
     if (count < 2) return delta_table_refresh(table, &world->err);
-    if (!delta_scan_sql(table, files, 2, NULL, false, world->arena, &scan, &world->err)) return false;
-    if (!delta_writer_write_query(writer, session, scan, world->arena, &add, &world->err)) return false;
+    if (!delta_scan_sql(table, files, 2, NULL, false, world->arena, &scan, &world->err))
+        return false;
+    if (!delta_writer_write_query(writer, session, scan, world->arena, &add, &world->err))
+        return false;
     if (!delta_writer_publish(writer, &add, 1, &world->err)) return false;
-    DeltaCommit commit = {.operation = STR("MERGE"), .adds = &add, .add_count = 1, .removes = files, .remove_count = 2, .user_metadata = STR_EMPTY};
+    DeltaCommit commit = {.operation     = STR("MERGE"),
+                          .adds          = &add,
+                          .add_count     = 1,
+                          .removes       = files,
+                          .remove_count  = 2,
+                          .user_metadata = STR_EMPTY};
     if (delta_table_commit(table, &commit, &outcome, NULL, &world->err)) return true;
     return world->err.code == ERR_CONFLICT;
 }
@@ -68,8 +77,10 @@ static bool rewrite_all(World *world, DeltaTable *table, int64_t commit_count)
 {
     DuckSession *session = NULL;
     DeltaWriter *writer  = NULL;
-    bool         ok      = duck_session_open(world->context.duck, &session, &world->err) && delta_writer_open(table, STR("apply"), NULL, &writer, &world->err);
-    for (int64_t i = 0; ok && i < commit_count; i++) ok = rewrite_once(world, table, session, writer);
+    bool         ok      = duck_session_open(world->context.duck, &session, &world->err) &&
+              delta_writer_open(table, STR("apply"), NULL, &writer, &world->err);
+    for (int64_t i = 0; ok && i < commit_count; i++)
+        ok = rewrite_once(world, table, session, writer);
     delta_writer_close(writer);
     duck_session_close(session);
     return ok;
@@ -84,7 +95,8 @@ static int run_child(const char *folder, int child, const Job *job)
     if (duck_setup(&duck) != 0) return 3;
     World *world = process_world(folder, duck);
     bool   ok    = delta_table_open(&world->context, STR("t"), &table, &world->err) &&
-              (job->is_rewriter ? rewrite_all(world, table, job->commit_count) : append_all(world, table, child, job->commit_count));
+              (job->is_rewriter ? rewrite_all(world, table, job->commit_count)
+                                : append_all(world, table, child, job->commit_count));
     if (!ok) {
         err_format(&world->err, text, sizeof text);
         (void)fprintf(stderr, "# child %d: %s: %s\n", child, err_code_name(world->err.code), text);
@@ -112,7 +124,8 @@ static void run_jobs(const char *folder, const Job *jobs, int job_count, int kil
     pid_t pids[CHILDREN_MAX];
     int   killed = 0;
 
-    for (int i = 0; i < job_count; i++) pids[i] = start_child(folder, i, &jobs[i]);
+    for (int i = 0; i < job_count; i++)
+        pids[i] = start_child(folder, i, &jobs[i]);
     for (int i = 0; i < kill_count; i++) {
         int status = 0;
         int victim = (int)rng_below(rng, (uint64_t)job_count);
@@ -137,7 +150,8 @@ static int64_t count_entries(const char *path)
     DIR    *folder = opendir(path);
     int64_t count  = 0;
     if (!folder) return 0;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
     closedir(folder);
     return count;
 }
@@ -150,19 +164,24 @@ static int check_table(const char *folder, int64_t row_count, int64_t version_co
     World      *world = process_world(folder, duck);
     DeltaTable *table = open_table(world, "t");
     bool        ok    = version_count < 0 || delta_table_get_version(table) == version_count;
-    ok = ok && count_rows(world, table) == row_count && query_table(world, table, "SELECT count(DISTINCT id) FROM %s") == row_count;
-    /* whoever died left staged files; the next call of the same purpose removes them, and no other has any */
+    ok                = ok && count_rows(world, table) == row_count &&
+         query_table(world, table, "SELECT count(DISTINCT id) FROM %s") == row_count;
+    /* whoever died left staged files; the next call of the same purpose removes them, and no
+     * other has any */
     append_rows(world, table, 1, 1);
     int64_t newest = delta_table_get_version(table);
     for (int64_t version = 0; version <= newest; version++) {
         DeltaTable *old = NULL;
-        assert_ok(delta_table_open_version(&world->context, STR("t"), version, &old, &world->err), &world->err);
+        assert_ok(delta_table_open_version(&world->context, STR("t"), version, &old, &world->err),
+                  &world->err);
         delta_table_close(old);
     }
     delta_table_close(table);
-    int64_t staged = count_entries(str_printf(world->arena, "%s/t/_tidelake_staging/test", folder).ptr);
+    int64_t staged = count_entries(
+        str_printf(world->arena, "%s/t/_tidelake_staging/test", folder).ptr);
     if (!ok || staged > 0)
-        (void)fprintf(stderr, "# version %lld, want %lld; %lld staged runs\n", (long long)newest - 1, (long long)version_count, (long long)staged);
+        (void)fprintf(stderr, "# version %lld, want %lld; %lld staged runs\n",
+                      (long long)newest - 1, (long long)version_count, (long long)staged);
     process_world_close(world);
     (void)duck_teardown(&duck);
     return ok && staged == 0 ? 0 : 4;
@@ -215,7 +234,8 @@ static void rewriting_beside_appending_keeps_every_row(void **state)
     world_close(world);
 }
 
-/* Where names change their length in other writers, and where a checkpoint is due: several writers at once. */
+/* Where names change their length in other writers, and where a checkpoint is due: several
+ * writers at once. */
 static void races_into_a_checkpoint_are_harmless(void **state)
 {
     const int64_t starts[] = {8, 98};
@@ -225,10 +245,12 @@ static void races_into_a_checkpoint_are_harmless(void **state)
         Rng        *rng   = rng_new(3);
         int64_t     start = starts[round % 2];
         DeltaTable *table = create_table(world, "t");
-        for (int64_t i = 1; i <= start; i++) put_commit(world, "t", i, "{\"commitInfo\":{}}\n");
+        for (int64_t i = 1; i <= start; i++)
+            put_commit(world, "t", i, "{\"commitInfo\":{}}\n");
         delta_table_close(table);
         run_jobs(world->folder, jobs, COUNT_OF(jobs), 0, rng);
-        assert_true(file_exists(world, log_path(world, "t", log_name_checkpoint(world->arena, start + 2).ptr)));
+        assert_true(file_exists(
+            world, log_path(world, "t", log_name_checkpoint(world->arena, start + 2).ptr)));
         assert_table(world->folder, 6, start + 6);
         rng_close(rng);
         world_close(world);

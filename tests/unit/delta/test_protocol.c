@@ -1,4 +1,5 @@
-/* The gates of delta.md 1.8 (test 7 of 7): a table per line, what is said, and that nothing was written. */
+/* The gates of delta.md 1.8 (test 7 of 7): a table per line, what is said, and that nothing was
+ * written. */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"
@@ -20,6 +21,7 @@ typedef struct Gate {
     const char *rewrite_code; /* NULL: rewrites */
 } Gate;
 
+/* clang-format off */
 static const Gate gates[] = {
     /* versions */
     {LEGACY(4, 7), "", "", "", "DELTA-P01 table t v0 needs reader version 4", NULL, NULL},
@@ -62,7 +64,8 @@ static const Gate gates[] = {
      "DELTA-P12 table t v0: commits of this table go through its catalog", NULL, NULL},
     {FEATURES("\"catalogOwned-preview\"", "\"catalogOwned-preview\""), "", "", "", "DELTA-P12",
      NULL, NULL},
-    /* column mapping: the feature without the mode does nothing, the mode without the feature neither */
+    /* column mapping: the feature without the mode does nothing, the mode without the feature
+     * neither */
     {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"name\"", "", "",
      "DELTA-P10 table t v0: reader feature \"columnMapping\"", NULL, NULL},
     {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"id\"", "", "", "DELTA-P10", NULL, NULL},
@@ -121,6 +124,7 @@ static const Gate gates[] = {
      "\\\"delta.typeChanges\\\":[{\\\"fromType\\\":\\\"short\\\",\\\"toType\\\":\\\"long\\\"}]", "",
      NULL, NULL, NULL},
 };
+/* clang-format on */
 
 static void put_gate(World *world, const Gate *gate)
 {

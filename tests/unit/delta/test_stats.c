@@ -1,4 +1,5 @@
-/* Statistics as they are written (delta.md 2.4, test 3 of 7): every form, every bound that has to be left out. */
+/* Statistics as they are written (delta.md 2.4, test 3 of 7): every form, every bound that has
+ * to be left out. */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"

@@ -37,8 +37,10 @@ static void rows_appended_are_read_at_every_version(void **state)
         assert_int_equal(count_rows(world, again), version * 10);
         delta_table_close(again);
     }
-    assert_true(file_exists(world, log_path(world, "lake/t", "00000000000000000010.checkpoint.parquet")));
-    assert_true(file_exists(world, log_path(world, "lake/t", "00000000000000000020.checkpoint.parquet")));
+    assert_true(
+        file_exists(world, log_path(world, "lake/t", "00000000000000000010.checkpoint.parquet")));
+    assert_true(
+        file_exists(world, log_path(world, "lake/t", "00000000000000000020.checkpoint.parquet")));
     assert_int_equal(world->lines.warning_count, 0);
     assert_int_equal(query_table(world, table, "SELECT count(DISTINCT \"__$file\") FROM %s"), 25);
     assert_int_equal(query_table(world, table, "SELECT max(\"__$row\") FROM %s"), 9);

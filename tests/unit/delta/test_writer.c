@@ -1,4 +1,5 @@
-/* Data files: from rows and queries, several at once, in the table's shape, and gone when nobody wants them. */
+/* Data files: from rows and queries, several at once, in the table's shape, and gone when nobody
+ * wants them. */
 #include "support/test_support.h"
 
 #include "unit/delta/delta_test.h"
@@ -8,13 +9,15 @@
 static DeltaWriter *open_writer(World *world, DeltaTable *table, const Schema *schema)
 {
     DeltaWriter *writer = NULL;
-    assert_ok(delta_writer_open(table, STR("stream.a/b"), schema, &writer, &world->err), &world->err);
+    assert_ok(delta_writer_open(table, STR("stream.a/b"), schema, &writer, &world->err),
+              &world->err);
     return writer;
 }
 
 static void commit_adds(World *world, DeltaTable *table, const DeltaAdd *adds, size_t count)
 {
-    DeltaCommit  commit = {.adds = adds, .add_count = count, .is_blind_append = true, .user_metadata = STR_EMPTY};
+    DeltaCommit commit = {
+        .adds = adds, .add_count = count, .is_blind_append = true, .user_metadata = STR_EMPTY};
     DeltaOutcome outcome;
     assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
     assert_int_equal(outcome, DELTA_WRITTEN);
@@ -48,7 +51,10 @@ static void several_threads_write_at_once(void **state)
     DeltaAdd     adds[WRITERS];
     for (size_t i = 0; i < WRITERS; i++) {
         Arena *arena = arena_new();
-        runs[i]      = (ThreadRun){.writer = writer, .arena = arena, .rows = test_rows(arena, (int64_t)i * 5000, i == 2 ? 0 : 5000), .err = ERR_INIT};
+        runs[i]      = (ThreadRun){.writer = writer,
+                                   .arena  = arena,
+                                   .rows   = test_rows(arena, (int64_t)i * 5000, i == 2 ? 0 : 5000),
+                                   .err    = ERR_INIT};
         assert_int_equal(pthread_create(&threads[i], NULL, run_writer, &runs[i]), 0);
     }
     for (size_t i = 0; i < WRITERS; i++) {
@@ -64,7 +70,8 @@ static void several_threads_write_at_once(void **state)
     delta_writer_close(writer);
     assert_int_equal(count_rows(world, table), 15000);
     assert_int_equal(query_table(world, table, "SELECT count(DISTINCT id) FROM %s"), 15000);
-    for (size_t i = 0; i < WRITERS; i++) arena_close(runs[i].arena);
+    for (size_t i = 0; i < WRITERS; i++)
+        arena_close(runs[i].arena);
     delta_table_close(table);
     world_close(world);
 }
@@ -75,28 +82,40 @@ static void what_is_not_published_goes_with_the_writer(void **state)
     DeltaTable  *table  = create_table(world, "t");
     DeltaWriter *writer = open_writer(world, table, NULL);
     DeltaAdd     adds[2];
-    for (int i = 0; i < 2; i++) assert_ok(delta_writer_write(writer, test_rows(world->arena, i, 1), world->arena, &adds[i], &world->err), &world->err);
+    for (int i = 0; i < 2; i++)
+        assert_ok(delta_writer_write(writer, test_rows(world->arena, i, 1), world->arena, &adds[i],
+                                     &world->err),
+                  &world->err);
     assert_ok(delta_writer_publish(writer, &adds[1], 1, &world->err), &world->err);
     delta_writer_close(writer);
     assert_int_equal(count_files(world, "t"), 1);
-    assert_int_equal(access(str_printf(world->arena, "%s/t/_tidelake_staging", world->folder).ptr, F_OK), -1);
+    assert_int_equal(
+        access(str_printf(world->arena, "%s/t/_tidelake_staging", world->folder).ptr, F_OK), -1);
     commit_adds(world, table, &adds[1], 1);
     assert_int_equal(query_table(world, table, "SELECT id FROM %s"), 1);
     delta_table_close(table);
     world_close(world);
 }
 
-static DeltaTable *create_with(World *world, const Column *columns, size_t count, const DeltaProperty *properties, size_t property_count)
+static DeltaTable *create_with(World *world, const Column *columns, size_t count,
+                               const DeltaProperty *properties, size_t property_count)
 {
     DeltaTable *table = NULL;
-    DeltaCreate spec  = {.schema = {columns, count}, .description = STR_EMPTY, .properties = properties, .property_count = property_count};
-    assert_ok(delta_table_create(&world->context, STR("t"), &spec, &table, NULL, &world->err), &world->err);
+    DeltaCreate spec  = {.schema         = {columns, count},
+                         .description    = STR_EMPTY,
+                         .properties     = properties,
+                         .property_count = property_count};
+    assert_ok(delta_table_create(&world->context, STR("t"), &spec, &table, NULL, &world->err),
+              &world->err);
     return table;
 }
 
-static bool append_block(World *world, DeltaTable *table, const Schema *schema, const RowBlock *block)
+static bool append_block(World *world, DeltaTable *table, const Schema *schema,
+                         const RowBlock *block)
 {
-    DeltaAppend  append = {.rows = row_stream_of_block(world->arena, schema, block), .purpose = STR("test"), .user_metadata = STR_EMPTY};
+    DeltaAppend  append = {.rows          = row_stream_of_block(world->arena, schema, block),
+                           .purpose       = STR("test"),
+                           .user_metadata = STR_EMPTY};
     DeltaOutcome outcome;
     return delta_table_append(table, &append, &outcome, NULL, &world->err);
 }
@@ -104,16 +123,25 @@ static bool append_block(World *world, DeltaTable *table, const Schema *schema, 
 /* algorithms.md 6.5: by name in any order, narrower types widened, what is missing NULL. */
 static void rows_are_brought_into_the_tables_shape(void **state)
 {
-    World *world   = world_new(state);
-    Column wide[]  = {{STR("a"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY},      {STR("b"), DECIMAL_TYPE(38, 4), STR_EMPTY}, {STR("c"), COLUMN_TYPE(TYPE_DOUBLE), STR_EMPTY},
-                      {STR("d"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR_EMPTY}, {STR("e"), DECIMAL_TYPE(12, 2), STR_EMPTY}, {STR("missing"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY},
-                      {STR("f"), COLUMN_TYPE(TYPE_DOUBLE), STR_EMPTY},    {STR("g"), DECIMAL_TYPE(4, 1), STR_EMPTY}};
-    Column narrow[] = {{STR("G"), COLUMN_TYPE(TYPE_SHORT), STR_EMPTY}, {STR("f"), COLUMN_TYPE(TYPE_INTEGER), STR_EMPTY}, {STR("e"), DECIMAL_TYPE(4, 1), STR_EMPTY},
-                       {STR("d"), COLUMN_TYPE(TYPE_DATE), STR_EMPTY},  {STR("c"), COLUMN_TYPE(TYPE_FLOAT), STR_EMPTY},   {STR("b"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY},
-                       {STR("A"), COLUMN_TYPE(TYPE_SHORT), STR_EMPTY}};
-    DeltaTable *table   = create_with(world, wide, COUNT_OF(wide), NULL, 0);
-    Schema      schema  = {narrow, COUNT_OF(narrow)};
-    RowBuilder *builder = row_builder_new(world->arena, &schema);
+    World      *world    = world_new(state);
+    Column      wide[]   = {{STR("a"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY},
+                            {STR("b"), DECIMAL_TYPE(38, 4), STR_EMPTY},
+                            {STR("c"), COLUMN_TYPE(TYPE_DOUBLE), STR_EMPTY},
+                            {STR("d"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR_EMPTY},
+                            {STR("e"), DECIMAL_TYPE(12, 2), STR_EMPTY},
+                            {STR("missing"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY},
+                            {STR("f"), COLUMN_TYPE(TYPE_DOUBLE), STR_EMPTY},
+                            {STR("g"), DECIMAL_TYPE(4, 1), STR_EMPTY}};
+    Column      narrow[] = {{STR("G"), COLUMN_TYPE(TYPE_SHORT), STR_EMPTY},
+                            {STR("f"), COLUMN_TYPE(TYPE_INTEGER), STR_EMPTY},
+                            {STR("e"), DECIMAL_TYPE(4, 1), STR_EMPTY},
+                            {STR("d"), COLUMN_TYPE(TYPE_DATE), STR_EMPTY},
+                            {STR("c"), COLUMN_TYPE(TYPE_FLOAT), STR_EMPTY},
+                            {STR("b"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY},
+                            {STR("A"), COLUMN_TYPE(TYPE_SHORT), STR_EMPTY}};
+    DeltaTable *table    = create_with(world, wide, COUNT_OF(wide), NULL, 0);
+    Schema      schema   = {narrow, COUNT_OF(narrow)};
+    RowBuilder *builder  = row_builder_new(world->arena, &schema);
     Int128      tenth;
     assert_true(decimal_parse(STR("-0.1"), 4, 1, &tenth));
     row_builder_begin(builder); /* all NULL */
@@ -127,15 +155,23 @@ static void rows_are_brought_into_the_tables_shape(void **state)
     row_builder_set_i64(builder, 6, INT16_MIN);
     RowBlock block = row_builder_block(builder);
     assert_ok(append_block(world, table, &schema, &block), &world->err);
-    assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE a = -32768 AND b = -9223372036854775808 AND c = 0.5 AND d = '1969-12-31 00:00:00' AND "
-                                               "e = -0.10 AND missing IS NULL AND f = -2147483648 AND g = 255.0"), 1);
-    assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE a IS NULL AND b IS NULL AND c IS NULL AND d IS NULL AND e IS NULL AND g IS NULL"), 1);
+    assert_int_equal(
+        query_table(world, table,
+                    "SELECT count(*) FROM %s WHERE a = -32768 AND b = -9223372036854775808 AND c = "
+                    "0.5 AND d = '1969-12-31 00:00:00' AND "
+                    "e = -0.10 AND missing IS NULL AND f = -2147483648 AND g = 255.0"),
+        1);
+    assert_int_equal(query_table(world, table,
+                                 "SELECT count(*) FROM %s WHERE a IS NULL AND b IS NULL AND c IS "
+                                 "NULL AND d IS NULL AND e IS NULL AND g IS NULL"),
+                     1);
     /* what does not fit is no number of another size */
     row_builder_begin(builder);
     row_builder_set_i64(builder, 0, 1000);
     block = row_builder_block(builder);
     assert_false(append_block(world, table, &schema, &block));
-    assert_err(&world->err, ERR_SCHEMA_CHANGED, "a value of column g does not fit into DECIMAL(4,1)");
+    assert_err(&world->err, ERR_SCHEMA_CHANGED,
+               "a value of column g does not fit into DECIMAL(4,1)");
     assert_int_equal(delta_table_get_version(table), 1);
     delta_table_close(table);
     world_close(world);
@@ -143,19 +179,20 @@ static void rows_are_brought_into_the_tables_shape(void **state)
 
 static void rows_of_another_shape_are_refused(void **state)
 {
-    World  *world    = world_new(state);
-    Column  column[] = {{STR("a"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}};
-    DeltaTable *table = create_with(world, column, 1, NULL, 0);
-    int64_t      value  = 1;
-    Str          text   = STR("x");
-    Column       more[] = {{STR("zz"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}};
-    Column       other[] = {{STR("a"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY}};
-    ColumnVector numbers = {.type = COLUMN_TYPE(TYPE_LONG), .data = &value};
-    ColumnVector texts   = {.type = COLUMN_TYPE(TYPE_STRING), .data = &text};
+    World       *world    = world_new(state);
+    Column       column[] = {{STR("a"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}};
+    DeltaTable  *table    = create_with(world, column, 1, NULL, 0);
+    int64_t      value    = 1;
+    Str          text     = STR("x");
+    Column       more[]   = {{STR("zz"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}};
+    Column       other[]  = {{STR("a"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY}};
+    ColumnVector numbers  = {.type = COLUMN_TYPE(TYPE_LONG), .data = &value};
+    ColumnVector texts    = {.type = COLUMN_TYPE(TYPE_STRING), .data = &text};
     assert_false(append_block(world, table, &(Schema){more, 1}, &(RowBlock){&numbers, 1, 1}));
     assert_err(&world->err, ERR_SCHEMA_CHANGED, "table t: the table has no column zz");
     assert_false(append_block(world, table, &(Schema){other, 1}, &(RowBlock){&texts, 1, 1}));
-    assert_err(&world->err, ERR_SCHEMA_CHANGED, "table t: column a has type BIGINT in the table, and rows bring STRING");
+    assert_err(&world->err, ERR_SCHEMA_CHANGED,
+               "table t: column a has type BIGINT in the table, and rows bring STRING");
     assert_int_equal(count_files(world, "t"), 0);
     delta_table_close(table);
     world_close(world);
@@ -169,15 +206,27 @@ static void a_query_is_written_by_the_names_of_its_columns(void **state)
     DuckSession *session = NULL;
     DeltaAdd     add, none;
     assert_ok(duck_session_open(world->context.duck, &session, &world->err), &world->err);
-    assert_ok(delta_writer_write_query(writer, session, STR("SELECT 'n' || i AS NAME, i::INTEGER AS id FROM range(3) t(i)"), world->arena, &add, &world->err), &world->err);
-    assert_ok(delta_writer_write_query(writer, session, STR("SELECT 1 AS id WHERE false"), world->arena, &none, &world->err), &world->err);
+    assert_ok(delta_writer_write_query(
+                  writer, session,
+                  STR("SELECT 'n' || i AS NAME, i::INTEGER AS id FROM range(3) t(i)"), world->arena,
+                  &add, &world->err),
+              &world->err);
+    assert_ok(delta_writer_write_query(writer, session, STR("SELECT 1 AS id WHERE false"),
+                                       world->arena, &none, &world->err),
+              &world->err);
     assert_int_equal(add.row_count, 3);
     assert_int_equal(none.row_count, 0);
-    assert_str_is(add.stats, "{\"numRecords\":3,\"minValues\":{\"id\":0,\"name\":\"n0\"},\"maxValues\":{\"id\":2,\"name\":\"n2\"},\"nullCount\":{\"id\":0,\"name\":0,\"at\":3}}");
+    assert_str_is(add.stats,
+                  "{\"numRecords\":3,\"minValues\":{\"id\":0,\"name\":\"n0\"},\"maxValues\":{"
+                  "\"id\":2,\"name\":\"n2\"},\"nullCount\":{\"id\":0,\"name\":0,\"at\":3}}");
     assert_ok(delta_writer_publish(writer, &add, 1, &world->err), &world->err);
     commit_adds(world, table, &add, 1);
-    assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE \"at\" IS NULL AND name = 'n' || id"), 3);
-    assert_false(delta_writer_write_query(writer, session, STR("SELECT nonsense"), world->arena, &add, &world->err));
+    assert_int_equal(
+        query_table(world, table,
+                    "SELECT count(*) FROM %s WHERE \"at\" IS NULL AND name = 'n' || id"),
+        3);
+    assert_false(delta_writer_write_query(writer, session, STR("SELECT nonsense"), world->arena,
+                                          &add, &world->err));
     assert_err(&world->err, ERR_QUERY_ENGINE, "table t");
     duck_session_close(session);
     delta_writer_close(writer);
@@ -188,8 +237,8 @@ static void a_query_is_written_by_the_names_of_its_columns(void **state)
 /* The first rows of a new column, in the commit that brings it. */
 static void rows_and_their_new_column_are_one_commit(void **state)
 {
-    World       *world  = world_new(state);
-    DeltaTable  *table  = create_table(world, "t");
+    World      *world = world_new(state);
+    DeltaTable *table = create_table(world, "t");
     append_rows(world, table, 1, 2);
     Column       column = {STR("more"), COLUMN_TYPE(TYPE_LONG), STR("new")};
     Schema       wider  = {&column, 1};
@@ -199,11 +248,15 @@ static void rows_and_their_new_column_are_one_commit(void **state)
     DeltaWriter *writer = open_writer(world, table, &wider);
     DeltaAdd     add;
     DeltaOutcome outcome;
-    assert_ok(delta_writer_write(writer, row_stream_of_block(world->arena, &wider, &block), world->arena, &add, &world->err), &world->err);
+    assert_ok(delta_writer_write(writer, row_stream_of_block(world->arena, &wider, &block),
+                                 world->arena, &add, &world->err),
+              &world->err);
     assert_ok(delta_writer_publish(writer, &add, 1, &world->err), &world->err);
     delta_writer_close(writer);
-    DeltaCommit commit = {.adds = &add, .add_count = 1, .is_blind_append = true, .user_metadata = STR_EMPTY};
-    assert_false(delta_table_commit(table, &commit, &outcome, NULL, &world->err)); /* without the column the file has no home */
+    DeltaCommit commit = {
+        .adds = &add, .add_count = 1, .is_blind_append = true, .user_metadata = STR_EMPTY};
+    assert_false(delta_table_commit(table, &commit, &outcome, NULL,
+                                    &world->err)); /* without the column the file has no home */
     assert_err(&world->err, ERR_CONFLICT, "changed column more");
     commit.schema = &wider;
     assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
@@ -216,15 +269,18 @@ static void rows_and_their_new_column_are_one_commit(void **state)
 
 static void names_follow_the_tables_properties(void **state)
 {
-    World        *world        = world_new_local(state);
-    Column        column[]     = {{STR("id"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}};
-    DeltaProperty properties[] = {{STR("delta.randomizeFilePrefixes"), STR("true")}, {STR("delta.randomPrefixLength"), STR("5")}, {STR("delta.parquet.compression.codec"), STR("SNAPPY")}};
-    DeltaTable   *table        = create_with(world, column, 1, properties, 3);
-    int64_t       value        = 1;
-    ColumnVector  numbers      = {.type = COLUMN_TYPE(TYPE_LONG), .data = &value};
+    World           *world        = world_new_local(state);
+    Column           column[]     = {{STR("id"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}};
+    DeltaProperty    properties[] = {{STR("delta.randomizeFilePrefixes"), STR("true")},
+                                     {STR("delta.randomPrefixLength"), STR("5")},
+                                     {STR("delta.parquet.compression.codec"), STR("SNAPPY")}};
+    DeltaTable      *table        = create_with(world, column, 1, properties, 3);
+    int64_t          value        = 1;
+    ColumnVector     numbers      = {.type = COLUMN_TYPE(TYPE_LONG), .data = &value};
     const DeltaFile *file;
     size_t           at = 0;
-    assert_ok(append_block(world, table, &(Schema){column, 1}, &(RowBlock){&numbers, 1, 1}), &world->err);
+    assert_ok(append_block(world, table, &(Schema){column, 1}, &(RowBlock){&numbers, 1, 1}),
+              &world->err);
     assert_true(delta_table_next_file(table, &at, &file));
     assert_int_equal(str_find_char(file->path, '/', 0), 5);
     assert_true(str_ends_with(file->path, STR(".c000.snappy.parquet")));
@@ -237,9 +293,10 @@ static void names_follow_the_tables_properties(void **state)
 /* Paths that other writers encode: written by a fixture, read and removed by us. */
 static void files_with_odd_names_are_read(void **state)
 {
-    const char *const names[] = {"a b.parquet", "100%.parquet", "x=3/[1]*?.parquet", "sch\xC3\xB6n'\".parquet"};
-    World      *world = world_new_local(state);
-    DeltaTable *table = create_table(world, "t");
+    const char *const names[] = {"a b.parquet", "100%.parquet", "x=3/[1]*?.parquet",
+                                 "sch\xC3\xB6n'\".parquet"};
+    World            *world   = world_new_local(state);
+    DeltaTable       *table   = create_table(world, "t");
     append_rows(world, table, 1, 2);
     const DeltaFile *file;
     size_t           at = 0;
@@ -247,15 +304,24 @@ static void files_with_odd_names_are_read(void **state)
     Str data = read_text(world, str_printf(world->arena, "t/%.*s", STR_ARG(file->path)).ptr);
     Buf buf  = buf_new(world->arena, 0);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        assert_ok(store_put_new(world->store, str_printf(world->arena, "t/%s", names[i]), str_bytes(data), &world->err), &world->err);
-        DeltaAdd add = {.path = delta_path_encode(world->arena, str_from_c(names[i])), .size_bytes = (int64_t)data.len, .modified_ms = 1, .row_count = 2, .stats = STR_EMPTY};
+        assert_ok(store_put_new(world->store, str_printf(world->arena, "t/%s", names[i]),
+                                str_bytes(data), &world->err),
+                  &world->err);
+        DeltaAdd add = {.path        = delta_path_encode(world->arena, str_from_c(names[i])),
+                        .size_bytes  = (int64_t)data.len,
+                        .modified_ms = 1,
+                        .row_count   = 2,
+                        .stats       = STR_EMPTY};
         commit_write_add(&buf, &add);
     }
     put_commit_str(world, "t", 2, buf_str(&buf));
     assert_ok(delta_table_refresh(table, &world->err), &world->err);
     assert_int_equal(count_rows(world, table), 10);
     assert_int_equal(query_table(world, table, "SELECT count(DISTINCT \"__$file\") FROM %s"), 5);
-    assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE \"__$file\" = 'sch%C3%B6n''%22.parquet'"), 2);
+    assert_int_equal(
+        query_table(world, table,
+                    "SELECT count(*) FROM %s WHERE \"__$file\" = 'sch%C3%B6n''%22.parquet'"),
+        2);
     delta_table_close(table);
     world_close(world);
 }
@@ -264,18 +330,27 @@ static void a_scan_gives_what_is_asked_for(void **state)
 {
     World      *world = world_new(state);
     DeltaTable *table = create_table(world, "t");
-    for (int64_t i = 0; i < 3; i++) append_rows(world, table, i * 10, 10);
+    for (int64_t i = 0; i < 3; i++)
+        append_rows(world, table, i * 10, 10);
     const DeltaFile *file;
     size_t           at     = 0;
-    Column           want[] = {{STR("ID"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}, {STR("absent"), COLUMN_TYPE(TYPE_DATE), STR_EMPTY}, {STR("id"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY}};
+    Column           want[] = {{STR("ID"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY},
+                               {STR("absent"), COLUMN_TYPE(TYPE_DATE), STR_EMPTY},
+                               {STR("id"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY}};
     Str              sql;
     DuckSession     *session = NULL;
     RowStream       *rows    = NULL;
     RowBlock         block;
     assert_true(delta_table_next_file(table, &at, &file));
-    assert_ok(delta_scan_sql(table, &file, 1, &(Schema){want, 2}, true, world->arena, &sql, &world->err), &world->err);
+    assert_ok(
+        delta_scan_sql(table, &file, 1, &(Schema){want, 2}, true, world->arena, &sql, &world->err),
+        &world->err);
     assert_ok(duck_session_open(world->context.duck, &session, &world->err), &world->err);
-    assert_ok(duck_query(session, str_printf(world->arena, "SELECT * FROM %.*s ORDER BY \"__$row\"", STR_ARG(sql)), world->arena, &rows, &world->err), &world->err);
+    assert_ok(
+        duck_query(session,
+                   str_printf(world->arena, "SELECT * FROM %.*s ORDER BY \"__$row\"", STR_ARG(sql)),
+                   world->arena, &rows, &world->err),
+        &world->err);
     assert_int_equal(rows->schema.column_count, 4);
     assert_str_is(rows->schema.columns[0].name, "ID");
     assert_true(column_type_equal(rows->schema.columns[1].type, COLUMN_TYPE(TYPE_DATE)));
@@ -286,7 +361,9 @@ static void a_scan_gives_what_is_asked_for(void **state)
     row_stream_close(rows);
     rows = NULL;
     /* no files: the right types and no rows */
-    assert_ok(delta_scan_sql(table, &file, 0, &(Schema){&want[2], 1}, true, world->arena, &sql, &world->err), &world->err);
+    assert_ok(delta_scan_sql(table, &file, 0, &(Schema){&want[2], 1}, true, world->arena, &sql,
+                             &world->err),
+              &world->err);
     assert_ok(duck_query(session, sql, world->arena, &rows, &world->err), &world->err);
     assert_int_equal(rows->schema.column_count, 3);
     assert_true(column_type_equal(rows->schema.columns[0].type, COLUMN_TYPE(TYPE_STRING)));
@@ -295,9 +372,12 @@ static void a_scan_gives_what_is_asked_for(void **state)
     row_stream_close(rows);
     duck_session_close(session);
     /* a file that VACUUM took */
-    assert_ok(store_remove(world->store, str_printf(world->arena, "t/%.*s", STR_ARG(file->path)), &world->err), &world->err);
+    assert_ok(store_remove(world->store, str_printf(world->arena, "t/%.*s", STR_ARG(file->path)),
+                           &world->err),
+              &world->err);
     assert_false(delta_scan_sql(table, NULL, 0, NULL, false, world->arena, &sql, &world->err));
-    assert_err(&world->err, ERR_DAMAGED, "DELTA-L08 table t: version 3 is no longer complete: t/part-00000-");
+    assert_err(&world->err, ERR_DAMAGED,
+               "DELTA-L08 table t: version 3 is no longer complete: t/part-00000-");
     delta_table_close(table);
     world_close(world);
 }
