@@ -9,6 +9,18 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+/* A sanitizer takes memory of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED true
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
+#endif
+
 static const Column mixed_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
                                        {{"flag", 4}, {TYPE_BOOLEAN, 0, 0}, {"", 0}},
                                        {{"text", 4}, {TYPE_STRING, 0, 0}, {"", 0}},
@@ -368,9 +380,7 @@ static void write_wide_on_four_threads(void *arg)
         }
     }
     (void)fprintf(stderr, "peak %lld MB", (long long)(peak_bytes() / MEGABYTE));
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    if (peak_bytes() > 330 * MEGABYTE) _exit(4);
-#endif
+    if (!IS_SANITIZED && peak_bytes() > 330 * MEGABYTE) _exit(4);
     duck_world_close(world);
 }
 
