@@ -44,22 +44,21 @@ static bool is_present(JsonText value)
     return value.kind != JSON_TEXT_NONE && value.kind != JSON_TEXT_NULL;
 }
 
-static int64_t i64_or(JsonText object, const char *key, int64_t fallback)
+static int64_t i64_of(JsonText value, int64_t fallback)
 {
-    int64_t value;
-    return json_text_i64(json_text_find(object, key), &value) ? value : fallback;
+    int64_t number;
+    return json_text_i64(value, &number) ? number : fallback;
 }
 
-static bool bool_or(JsonText object, const char *key, bool fallback)
+static bool bool_of(JsonText value, bool fallback)
 {
-    bool value;
-    return json_text_bool(json_text_find(object, key), &value) ? value : fallback;
+    bool truth;
+    return json_text_bool(value, &truth) ? truth : fallback;
 }
 
 /* storageType + pathOrInlineDv, and the offset behind an @ (1.7). */
-Str action_dv_id(JsonText body, Arena *arena)
+static Str dv_id_of(JsonText dv, Arena *arena)
 {
-    JsonText dv = json_text_find(body, "deletionVector");
     if (!is_present(dv)) return STR_EMPTY;
 
     Str     type = json_text_str(json_text_find(dv, "storageType"), arena);
@@ -70,22 +69,22 @@ Str action_dv_id(JsonText body, Arena *arena)
     return str_printf(arena, "%.*s%.*s", STR_ARG(type), STR_ARG(path));
 }
 
-/* The members of `body` that `names` lists, as text, without null and empty ones. */
-static Str collect_members(JsonText body, const char *const *names, size_t name_count, Arena *arena)
+Str action_dv_id(JsonText body, Arena *arena)
 {
-    Buf      buf = buf_new(arena, 0);
-    Str      key;
-    JsonText value;
+    return dv_id_of(json_text_find(body, "deletionVector"), arena);
+}
 
-    for (size_t at = 0; json_text_next_member(body, &at, &key, &value);) {
-        if (!is_present(value) || str_equal(value.text, STR("{}"))) continue;
-        for (size_t i = 0; i < name_count; i++) {
-            if (!json_text_key_equals(key, str_from_c(names[i]))) continue;
-            if (buf.len > 0) buf_append_char(&buf, ',');
-            buf_printf(&buf, "\"%s\":", names[i]);
-            buf_append(&buf, value.text);
-            break;
-        }
+/* Members as text, without null and empty ones. */
+static Str join_members(const Str *names, const JsonText *values, size_t count, Arena *arena)
+{
+    Buf buf = buf_new(arena, 0);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_present(values[i]) || str_equal(values[i].text, STR("{}"))) continue;
+        buf_append(&buf, buf.len > 0 ? STR(",\"") : STR("\""));
+        buf_append(&buf, names[i]);
+        buf_append(&buf, STR("\":"));
+        buf_append(&buf, values[i].text);
     }
     return buf_str(&buf);
 }
@@ -105,24 +104,37 @@ int64_t stats_row_count(Str stats)
         return ends && str_parse_i64(str_slice(stats, usual.len, end), &count) ? count : -1;
     }
     if (stats.len == 0 || !json_text_parse(stats, &object, &bad_at)) return -1;
-    count = i64_or(object, "numRecords", -1);
+    count = i64_of(json_text_find(object, "numRecords"), -1);
     return count < 0 ? -1 : count;
 }
 
 static const char *parse_add(JsonText body, Arena *arena, AddAction *out)
 {
-    const char *const kept[] = {"partitionValues",         "tags",
-                                "deletionVector",          "baseRowId",
-                                "defaultRowCommitVersion", "clusteringProvider"};
+    enum { PATH, SIZE, MODIFIED, DATA_CHANGE, STATS, KEPT, VECTOR = KEPT + 2, COUNT = KEPT + 6 };
+    const Str names[COUNT] = {
+        STR("path"),
+        STR("size"),
+        STR("modificationTime"),
+        STR("dataChange"),
+        STR("stats"),
+        STR("partitionValues"),
+        STR("tags"),
+        STR("deletionVector"),
+        STR("baseRowId"),
+        STR("defaultRowCommitVersion"),
+        STR("clusteringProvider"),
+    };
+    JsonText values[COUNT];
 
+    json_text_pick(body, names, COUNT, values);
     *out = (AddAction){
-        .path        = json_text_str(json_text_find(body, "path"), arena),
-        .dv_id       = action_dv_id(body, arena),
-        .size_bytes  = i64_or(body, "size", -1),
-        .modified_ms = i64_or(body, "modificationTime", 0),
-        .data_change = bool_or(body, "dataChange", true),
-        .stats       = json_text_str(json_text_find(body, "stats"), arena),
-        .extra       = collect_members(body, kept, COUNT_OF(kept), arena),
+        .path        = json_text_str(values[PATH], arena),
+        .dv_id       = dv_id_of(values[VECTOR], arena),
+        .size_bytes  = i64_of(values[SIZE], -1),
+        .modified_ms = i64_of(values[MODIFIED], 0),
+        .data_change = bool_of(values[DATA_CHANGE], true),
+        .stats       = json_text_str(values[STATS], arena),
+        .extra       = join_members(names + KEPT, values + KEPT, COUNT - KEPT, arena),
     };
     out->row_count = stats_row_count(out->stats);
     if (out->path.len == 0) return "an add without a path";
@@ -132,16 +144,27 @@ static const char *parse_add(JsonText body, Arena *arena, AddAction *out)
 
 static const char *parse_remove(JsonText body, Arena *arena, RemoveAction *out)
 {
-    const char *const kept[] = {
-        "extendedFileMetadata", "partitionValues", "size",
-        "deletionVector",       "baseRowId",       "defaultRowCommitVersion"};
+    enum { PATH, DELETED, DATA_CHANGE, KEPT, VECTOR = KEPT + 3, COUNT = KEPT + 6 };
+    const Str names[COUNT] = {
+        STR("path"),
+        STR("deletionTimestamp"),
+        STR("dataChange"),
+        STR("extendedFileMetadata"),
+        STR("partitionValues"),
+        STR("size"),
+        STR("deletionVector"),
+        STR("baseRowId"),
+        STR("defaultRowCommitVersion"),
+    };
+    JsonText values[COUNT];
 
+    json_text_pick(body, names, COUNT, values);
     *out = (RemoveAction){
-        .path        = json_text_str(json_text_find(body, "path"), arena),
-        .dv_id       = action_dv_id(body, arena),
-        .deletion_ms = i64_or(body, "deletionTimestamp", 0),
-        .data_change = bool_or(body, "dataChange", true),
-        .members     = collect_members(body, kept, COUNT_OF(kept), arena),
+        .path        = json_text_str(values[PATH], arena),
+        .dv_id       = dv_id_of(values[VECTOR], arena),
+        .deletion_ms = i64_of(values[DELETED], 0),
+        .data_change = bool_of(values[DATA_CHANGE], true),
+        .members     = join_members(names + KEPT, values + KEPT, COUNT - KEPT, arena),
     };
     return out->path.len == 0 ? "a remove without a path" : NULL;
 }
@@ -151,7 +174,7 @@ static const char *parse_txn(JsonText body, Arena *arena, TxnAction *out)
     JsonText app_id = json_text_find(body, "appId");
 
     *out = (TxnAction){.app_id          = json_text_str(app_id, arena),
-                       .last_updated_ms = i64_or(body, "lastUpdated", -1)};
+                       .last_updated_ms = i64_of(json_text_find(body, "lastUpdated"), -1)};
     if (app_id.kind != JSON_TEXT_STRING) return "a txn without an appId";
     if (!json_text_i64(json_text_find(body, "version"), &out->version))
         return "a txn without a version";
@@ -163,7 +186,7 @@ static const char *parse_domain(JsonText body, Arena *arena, DomainAction *out)
     *out = (DomainAction){
         .domain        = json_text_str(json_text_find(body, "domain"), arena),
         .configuration = json_text_str(json_text_find(body, "configuration"), arena),
-        .is_removed    = bool_or(body, "removed", false),
+        .is_removed    = bool_of(json_text_find(body, "removed"), false),
     };
     return out->domain.len == 0 ? "a domainMetadata without a domain" : NULL;
 }
@@ -177,15 +200,15 @@ static Str raw_object(JsonText body, const char *key)
 static void parse_commit_info(JsonText body, Arena *arena, CommitInfo *out)
 {
     *out = (CommitInfo){
-        .timestamp_ms    = i64_or(body, "timestamp", -1),
-        .in_commit_ms    = i64_or(body, "inCommitTimestamp", -1),
+        .timestamp_ms    = i64_of(json_text_find(body, "timestamp"), -1),
+        .in_commit_ms    = i64_of(json_text_find(body, "inCommitTimestamp"), -1),
         .operation       = json_text_str(json_text_find(body, "operation"), arena),
         .user_metadata   = json_text_str(json_text_find(body, "userMetadata"), arena),
         .engine_info     = json_text_str(json_text_find(body, "engineInfo"), arena),
         .txn_id          = json_text_str(json_text_find(body, "txnId"), arena),
         .parameters      = raw_object(body, "operationParameters"),
         .metrics         = raw_object(body, "operationMetrics"),
-        .is_blind_append = bool_or(body, "isBlindAppend", false),
+        .is_blind_append = bool_of(json_text_find(body, "isBlindAppend"), false),
     };
 }
 

@@ -174,9 +174,15 @@ bool json_text_parse(Str text, JsonText *out, size_t *bad_at)
 /* Past the closing quote of the string whose opening quote stands at `at`. */
 static size_t skip_string(Str text, size_t at)
 {
-    for (at++; text.ptr[at] != '"'; at++)
-        if (text.ptr[at] == '\\') at++;
-    return at + 1;
+    for (at++;; at++) {
+        const char *quote = memchr(text.ptr + at, '"', text.len - at);
+        size_t      end   = (size_t)(quote - text.ptr);
+        size_t      from  = end; /* back over the backslashes before it: an odd number escapes it */
+        while (from > at && text.ptr[from - 1] == '\\')
+            from--;
+        if ((end - from) % 2 == 0) return end + 1;
+        at = end;
+    }
 }
 
 static size_t skip_container(Str text, size_t at)
@@ -250,6 +256,21 @@ bool json_text_next_item(JsonText array, size_t *at, JsonText *value_out)
     if (array.kind != JSON_TEXT_ARRAY || !next_element(array.text, at)) return false;
     *value_out = value_at(array.text, at);
     return true;
+}
+
+void json_text_pick(JsonText object, const Str *names, size_t count, JsonText *values_out)
+{
+    JsonText value;
+    Str      raw;
+
+    for (size_t i = 0; i < count; i++)
+        values_out[i] = (JsonText){.kind = JSON_TEXT_NONE, .text = STR_EMPTY};
+    for (size_t at = 0; json_text_next_member(object, &at, &raw, &value);)
+        for (size_t i = 0; i < count; i++)
+            if (json_text_key_equals(raw, names[i])) {
+                values_out[i] = value;
+                break;
+            }
 }
 
 JsonText json_text_find_str(JsonText object, Str key)
@@ -334,10 +355,12 @@ Str json_text_unescape(Str raw, Arena *arena)
     char  *out = arena_alloc_uninit(arena, raw.len + 1);
     size_t len = 0;
     for (size_t at = 0; at < raw.len;) {
-        char   bytes[4];
-        size_t count = unescape_next(raw, &at, bytes);
-        memcpy(out + len, bytes, count);
-        len += count;
+        const char *escape = memchr(raw.ptr + at, '\\', raw.len - at);
+        size_t      plain  = escape ? (size_t)(escape - raw.ptr) - at : raw.len - at;
+        memcpy(out + len, raw.ptr + at, plain);
+        at += plain;
+        len += plain;
+        if (escape) len += unescape_next(raw, &at, out + len);
     }
     out[len] = '\0';
     return (Str){out, len};

@@ -42,6 +42,8 @@ bool json_text_next_item(JsonText array, size_t *at, JsonText *value_out);
  * is no object. */
 JsonText json_text_find(JsonText object, const char *key);
 JsonText json_text_find_str(JsonText object, Str key);
+/* Several members in one walk: `values_out[i]` is the one called `names[i]`. */
+void json_text_pick(JsonText object, const Str *names, size_t count, JsonText *values_out);
 /* A raw key stands for that name. */
 bool json_text_key_equals(Str raw_key, Str name);
 
