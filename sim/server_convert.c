@@ -192,15 +192,12 @@ TdsValue tds_value_of_sim(const SimValue *value, const SimType *column, const Td
 
 /* --- parameters --- */
 
-static bool integer_type(int32_t length, SimType *out)
+static SimType integer_type(int32_t length)
 {
-    switch (length) {
-    case 1: *out = sim_type(SIM_TINYINT); return true;
-    case 2: *out = sim_type(SIM_SMALLINT); return true;
-    case 4: *out = sim_type(SIM_INT); return true;
-    case 8: *out = sim_type(SIM_BIGINT); return true;
-    default: return false;
-    }
+    return sim_type(length == 1   ? SIM_TINYINT
+                    : length == 2 ? SIM_SMALLINT
+                    : length == 4 ? SIM_INT
+                                  : SIM_BIGINT);
 }
 
 /* Clients send the login's collation, or five zero bytes. */
@@ -219,49 +216,44 @@ static const SimCollation *collation_of(const uint8_t wire[5])
 }
 
 /* A length of 0, which clients send for empty text and NULL, is no length of a T-SQL type. */
-static bool sized_type(SimTypeKind kind, const TdsType *type, SimType *out)
+static SimType sized_type(SimTypeKind kind, const TdsType *type)
 {
     int32_t least = sim_type_is_unicode(kind) ? 2 : 1;
+    SimType sized = sim_type(kind);
 
-    *out        = sim_type(kind);
-    out->length = type->length < 0 || type->length > LENGTH_MOST ? -1 : MAX(type->length, least);
-    if (sim_type_is_text(kind)) out->collation = collation_of(type->collation);
-    return true;
+    sized.length = type->length < 0 || type->length > LENGTH_MOST ? -1 : MAX(type->length, least);
+    if (sim_type_is_text(kind)) sized.collation = collation_of(type->collation);
+    return sized;
 }
 
-static bool sim_type_of_tds(const TdsType *type, SimType *out)
+SimType sim_type_of_tds(const TdsType *type)
 {
     switch (type->token) {
-    case TDS_TYPE_INTN: return integer_type(type->length, out);
-    case TDS_TYPE_BITN: *out = sim_type(SIM_BIT); return true;
-    case TDS_TYPE_FLTN: *out = sim_type(type->length == 4 ? SIM_REAL : SIM_FLOAT); return true;
-    case TDS_TYPE_MONEYN:
-        *out = sim_type(type->length == 4 ? SIM_SMALLMONEY : SIM_MONEY);
-        return true;
-    case TDS_TYPE_DATETIMEN:
-        *out = sim_type(type->length == 4 ? SIM_SMALLDATETIME : SIM_DATETIME);
-        return true;
-    case TDS_TYPE_DATEN: *out = sim_type(SIM_DATE); return true;
-    case TDS_TYPE_TIMEN: *out = sim_type_time(SIM_TIME, type->scale); return true;
-    case TDS_TYPE_DATETIME2N: *out = sim_type_time(SIM_DATETIME2, type->scale); return true;
-    case TDS_TYPE_DATETIMEOFFSETN:
-        *out = sim_type_time(SIM_DATETIMEOFFSET, type->scale);
-        return true;
+    case TDS_TYPE_INTN: return integer_type(type->length);
+    case TDS_TYPE_BITN: return sim_type(SIM_BIT);
+    case TDS_TYPE_FLTN: return sim_type(type->length == 4 ? SIM_REAL : SIM_FLOAT);
+    case TDS_TYPE_MONEYN: return sim_type(type->length == 4 ? SIM_SMALLMONEY : SIM_MONEY);
+    case TDS_TYPE_DATETIMEN: return sim_type(type->length == 4 ? SIM_SMALLDATETIME : SIM_DATETIME);
+    case TDS_TYPE_DATEN: return sim_type(SIM_DATE);
+    case TDS_TYPE_TIMEN: return sim_type_time(SIM_TIME, type->scale);
+    case TDS_TYPE_DATETIME2N: return sim_type_time(SIM_DATETIME2, type->scale);
+    case TDS_TYPE_DATETIMEOFFSETN: return sim_type_time(SIM_DATETIMEOFFSET, type->scale);
     case TDS_TYPE_DECIMALN:
-    case TDS_TYPE_NUMERICN: *out = sim_type_decimal(type->precision, type->scale); return true;
-    case TDS_TYPE_GUID: *out = sim_type(SIM_UNIQUEIDENTIFIER); return true;
-    case TDS_TYPE_BIGCHAR: return sized_type(SIM_CHAR, type, out);
-    case TDS_TYPE_NCHAR: return sized_type(SIM_NCHAR, type, out);
-    case TDS_TYPE_BIGBINARY: return sized_type(SIM_BINARY, type, out);
+    case TDS_TYPE_NUMERICN: return sim_type_decimal(type->precision, type->scale);
+    case TDS_TYPE_GUID: return sim_type(SIM_UNIQUEIDENTIFIER);
+    case TDS_TYPE_BIGCHAR: return sized_type(SIM_CHAR, type);
+    case TDS_TYPE_NCHAR: return sized_type(SIM_NCHAR, type);
+    case TDS_TYPE_BIGBINARY: return sized_type(SIM_BINARY, type);
     case TDS_TYPE_BIGVARCHAR:
-    case TDS_TYPE_TEXT: return sized_type(SIM_VARCHAR, type, out);
+    case TDS_TYPE_TEXT: return sized_type(SIM_VARCHAR, type);
     case TDS_TYPE_NVARCHAR:
     case TDS_TYPE_NTEXT:
-    case TDS_TYPE_XML: return sized_type(SIM_NVARCHAR, type, out);
+    case TDS_TYPE_XML: return sized_type(SIM_NVARCHAR, type);
     case TDS_TYPE_BIGVARBINARY:
-    case TDS_TYPE_IMAGE: return sized_type(SIM_VARBINARY, type, out);
-    default: return false;
+    case TDS_TYPE_IMAGE: return sized_type(SIM_VARBINARY, type);
+    default: break;
     }
+    return sim_type(SIM_VARIANT);
 }
 
 static bool is_within(int64_t value, int64_t from, int64_t to)
@@ -331,11 +323,7 @@ bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena, 
 {
     if (type->token == TDS_TYPE_VARIANT && !value->is_null)
         return sim_value_of_tds(&value->variant->type, &value->variant->value, arena, out);
-    *out = (SimValue){.is_null = value->is_null};
-    if (type->token == TDS_TYPE_VARIANT)
-        out->type = sim_type(SIM_VARIANT);
-    else if (!sim_type_of_tds(type, &out->type))
-        return false;
+    *out = (SimValue){.type = sim_type_of_tds(type), .is_null = value->is_null};
     if (value->is_null) return true;
     if (sim_type_is_time(out->type.kind)) return set_time(value, out);
     if (out->type.kind == SIM_DECIMAL) return set_decimal(value, out);

@@ -40,7 +40,9 @@ typedef struct TdsClient { /* what the other side understands */
 TdsType  tds_type_of_sim(const SimType *type, const TdsClient *client);
 TdsValue tds_value_of_sim(const SimValue *value, const SimType *column, const TdsType *wire,
                           Arena *arena);
-/* A parameter. False: its value is not one its type can have. */
+/* What came, as tds_get_type gave it. */
+SimType sim_type_of_tds(const TdsType *type);
+/* A parameter, or a value of a result. False: it is not one its type can have. */
 bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena,
                       SimValue *out) MUST_CHECK;
 
