@@ -76,8 +76,15 @@ static Str without_producers(Str message)
     return str_trim(message);
 }
 
+/* FreeTDS tells of a broken connection (20003, 20004, 20006, 20017, 20020) with SQLSTATE 01000. */
+static bool is_broken(const DiagRecord *record)
+{
+    return record->native >= 20003 && record->native <= 20020;
+}
+
 static bool is_warning(const DiagRecord *record)
 {
+    if (is_broken(record)) return false;
     return strncmp(record->sqlstate, "01", 2) == 0 || strncmp(record->sqlstate, "00", 2) == 0;
 }
 

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void odbc_driver_close(SqlDriver *base)
@@ -114,6 +116,7 @@ static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err
 /* --- connecting --- */
 
 static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family);
+static void      find_socket(OdbcConn *conn);
 
 /* unixODBC without the driver or data source, or SQL Server out of reach. */
 static void explain_connect(OdbcConn *conn, const ConnectionString *connection, Err *err)
@@ -177,6 +180,7 @@ static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout
         goto done;
     }
     conn->is_connected = true;
+    find_socket(conn);
     ok = sqlconn_execute(&conn->base, STR("SET TEXTSIZE 2147483647; SET DEADLOCK_PRIORITY LOW"),
                          err);
 done:
@@ -188,14 +192,33 @@ done:
     return ok;
 }
 
+/* FreeTDS loses a wake-up when SQLCancel meets a thread that reads rows, which then waits for ever (measured with 1.3.17:
+ * one in five). Its connection is cut off instead: the reader gets an end of file, the server ends the session. */
 static void odbc_conn_cancel(SqlConn *base)
 {
     OdbcConn *conn = (OdbcConn *)base;
 
     atomic_store(&conn->is_cancelled, true);
     pthread_mutex_lock(&conn->lock);
-    if (conn->running) SQLCancel(conn->running);
+    if (conn->running && conn->socket >= 0)
+        shutdown(conn->socket, SHUT_RDWR);
+    else if (conn->running)
+        SQLCancel(conn->running);
     pthread_mutex_unlock(&conn->lock);
+}
+
+#define SQL_INFO_FREETDS_SOCKET 1301
+
+static void find_socket(OdbcConn *conn)
+{
+    uint64_t    socket = UINT64_MAX;
+    SQLSMALLINT length = 0;
+
+    if (conn->family != DRIVER_FREETDS) return;
+    if (odbc_is_ok(
+            SQLGetInfoW(conn->dbc, SQL_INFO_FREETDS_SOCKET, &socket, sizeof(socket), &length)) &&
+        socket <= INT_MAX)
+        conn->socket = (int)socket;
 }
 
 static void odbc_conn_close(SqlConn *base)
@@ -220,6 +243,7 @@ static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family)
                              .close   = odbc_conn_close};
     conn->driver = driver;
     conn->family = family;
+    conn->socket = -1;
     pthread_mutex_init(&conn->lock, NULL);
     return conn;
 }

@@ -22,7 +22,7 @@ void odbc_result_close(RowStream *stream)
     arena_close(result->arena); /* the result lives in it */
 }
 
-/* After the last row: what follows is skipped, so that a late error is seen. */
+/* After the last row: what follows is skipped, so that a late error is seen. A connection that died is no end. */
 static bool drain(OdbcResult *result, Err *err)
 {
     bool has_columns = true;
@@ -30,7 +30,8 @@ static bool drain(OdbcResult *result, Err *err)
     result->at_end = true;
     while (has_columns)
         if (!odbc_more_results(result, &has_columns, err)) return false;
-    return true;
+    return !odbc_conn_is_dead(&result->conn->base) ||
+           err_set(err, ERR_SOURCE, "the connection broke while rows were read");
 }
 
 static bool check_row_status(OdbcResult *result, Err *err)
@@ -187,24 +188,31 @@ static bool decode_block(OdbcResult *result, size_t row_count, RowBlock *out, Er
     return true;
 }
 
+static bool stopped(Err *err)
+{
+    return err_set(err, ERR_CANCELLED, "the statement was stopped on request");
+}
+
 bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
 {
     OdbcResult *result    = (OdbcResult *)stream;
+    OdbcConn   *conn      = result->conn;
     size_t      row_count = 0;
     bool        ok;
 
     *out = (RowBlock){.columns = result->vectors, .column_count = result->column_count};
     if (result->at_end) return true;
+    if (atomic_load(&conn->is_cancelled)) return stopped(err);
     arena_reset(result->block_arena);
-    int handle = odbc_block_begin(result->conn, result->stmt);
+    int handle = odbc_block_begin(conn, result->stmt);
     if (result->has_long) {
         ok = fetch_rows_with_long(result, &row_count, err);
     } else {
         ok        = fetch(result, err);
         row_count = result->rows_fetched;
     }
-    odbc_block_end(result->conn, handle);
-    if (ok && atomic_load(&result->conn->is_cancelled) && !result->at_end)
-        ok = err_set(err, ERR_CANCELLED, "the statement was stopped on request");
+    odbc_block_end(conn, handle);
+    /* A stopped statement may look like one that came to its end. */
+    if (ok && atomic_load(&conn->is_cancelled)) return stopped(err);
     return ok && (row_count == 0 || decode_block(result, row_count, out, err));
 }

@@ -45,6 +45,7 @@ typedef struct OdbcConn {
     SQLHDBC         dbc;
     DriverFamily    family;
     bool            is_connected;
+    int             socket;       /* FreeTDS's, -1: not known */
     bool            has_result;   /* one result at a time: no MARS */
     atomic_bool     is_cancelled; /* since the running statement began */
     pthread_mutex_t lock;         /* guards `running` */

@@ -72,7 +72,7 @@ bool sqlconn_query(SqlConn *conn, const SqlQuery *query, SqlResult **out, Err *e
 /* A block, or row_count 0 at the end: the statement was drained, so a late error was seen. */
 bool sqlresult_next(SqlResult *result, RowBlock *out, Err *err) MUST_CHECK;
 void sqlresult_close(SqlResult *result); /* cancels what is left unread; accepts NULL */
-/* Stops the running statement from any thread; the caller of query or next gets ERR_CANCELLED. */
+/* Stops the running statement from any thread; the caller of query or next gets ERR_CANCELLED. The connection may be dead afterwards. */
 void sqlconn_cancel(SqlConn *conn);
 bool sqlconn_is_dead(SqlConn *conn);
 void sqlconn_close(SqlConn *conn); /* accepts NULL */
