@@ -91,6 +91,19 @@ static bool walk_point(Walk *walk, uint32_t *point_out)
 
 typedef enum Level { LEVEL_LETTER, LEVEL_ACCENT, LEVEL_CASE, LEVEL_HYPHEN } Level;
 
+/* A combining mark right behind a plain letter makes one with an accent, as the composed character is. */
+static uint32_t take_mark(Walk *walk)
+{
+    Walk     ahead = *walk;
+    uint32_t point = 0;
+
+    if (!walk_point(&ahead, &point)) return 0;
+    Weight weight = weight_of(walk->collation, point);
+    if (weight.primary != 0) return 0;
+    *walk = ahead;
+    return weight.accent;
+}
+
 /* The next weight of a level; 0 at the end. Accents and case: 1 stands for plain. */
 static uint32_t walk_next(Walk *walk, Level level, uint32_t *position)
 {
@@ -103,8 +116,9 @@ static uint32_t walk_next(Walk *walk, Level level, uint32_t *position)
             if (weight.primary > 1) return weight.primary;
             break;
         case LEVEL_ACCENT:
-            if (weight.primary != 1) return weight.accent + 1U;
-            break;
+            if (weight.primary == 1) break;
+            if (weight.accent == 0) weight.accent = (uint8_t)take_mark(walk);
+            return weight.accent + 1U;
         case LEVEL_CASE:
             if (weight.primary > 1) return weight.is_upper + 1U;
             break;

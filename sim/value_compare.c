@@ -134,6 +134,10 @@ static bool compare_converted(const SimValue *left, const SimValue *right, int *
 
     if (!sim_type_unify(&left->type, &right->type, &common, error)) goto done;
     if (sim_type_is_text(common.kind) || sim_type_is_binary(common.kind)) common.length = -1;
+    if (common.kind == SIM_DATETIME2 || common.kind == SIM_TIME ||
+        common.kind == SIM_DATETIMEOFFSET)
+        common = sim_type_time(common.kind,
+                               7); /* a tick of datetime is finer than its three digits */
     if (!sim_convert(left, &common, 0, true, scratch, &one, error)) goto done;
     if (!sim_convert(right, &common, 0, true, scratch, &two, error)) goto done;
     *out = sim_compare_same(&one, &two);
