@@ -75,7 +75,7 @@ static bool float_value(Parser *parser, Str text, SimValue *out)
         mantissa = str_printf(parser->arena, "0%.*s", STR_ARG(mantissa));
     whole = str_printf(parser->arena, "%.*s%.*s", STR_ARG(mantissa),
                        STR_ARG(str_slice(whole, (size_t)exponent, whole.len)));
-    if (!str_parse_double(whole, &number) || number > 1.79e308 || number < -1.79e308)
+    if (!str_parse_double(whole, &number))
         return parse_fail(parser, line_of(parser), 168,
                           "The floating point value '%.*s' is out of the range of computer "
                           "representation (8 bytes).",
