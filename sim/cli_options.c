@@ -101,7 +101,9 @@ void cli_nearest_offer(CliNearest *nearest, Str candidate)
     size_t distance;
 
     if (nearest->wanted.len > LONGEST || candidate.len > LONGEST) return;
-    distance = edit_distance(nearest->wanted, candidate);
+    distance = nearest->wanted.len > 0 && str_starts_with(candidate, nearest->wanted)
+                   ? 1
+                   : edit_distance(nearest->wanted, candidate);
     if (distance >= nearest->distance) return;
     nearest->distance = distance;
     nearest->best     = candidate;
