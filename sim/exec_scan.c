@@ -233,7 +233,7 @@ static bool scan_open_model(Scan *scan, Exec *exec, const SimRange *range)
             number.i64 > 0)
             options.limit_hint = number.i64;
     }
-    if (!control_read(session, source->table, "before", 0, exec->error)) return false;
+    if (!control_scan(session, source->table, "before", 0, exec->error)) return false;
     if (!sim_scan_open(txn, source->table, range, &options, &scan->scan, exec->error)) return false;
     scan->examined = 0;
     bool was_seek  = sim_scan_was_seek(scan->scan);

@@ -39,12 +39,12 @@ struct Front {
 };
 
 Clock *control_clock_new(Clock *inner);
-void   control_close(Front *front);
+void   control_front_close(Front *front);
 bool   control_login(Front *front, const SimLoginRequest *login, SimError *error) MUST_CHECK;
 bool   control_clock_is_virtual(Clock *clock);
 void   control_clock_set(Clock *clock, bool is_virtual, int64_t utc_us);
 
 void session_drop_prepared(SimSession *session);
-void session_drop_temp_tables(SimSession *session);
+void session_drop_temps(SimSession *session, const Frame *frame); /* NULL: all */
 
 #endif

@@ -74,7 +74,7 @@ void control_clock_set(Clock *clock, bool is_virtual, int64_t utc_us)
     atomic_store(&control->is_virtual, is_virtual);
 }
 
-void control_close(Front *front)
+void control_front_close(Front *front)
 {
     front->faults.count = front->hooks.count = 0;
 }
@@ -272,7 +272,7 @@ static bool run_aside(SimSession *session, Str sql, SimError *error)
     return ok || error->number != 0 ? ok : sim_error(error, 50000, "The text of on_read failed.");
 }
 
-bool control_read(SimSession *session, SimTable *table, const char *when, int64_t rows,
+bool control_scan(SimSession *session, SimTable *table, const char *when, int64_t rows,
                   SimError *error)
 {
     Front *front = session->front;

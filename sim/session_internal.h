@@ -36,7 +36,7 @@ typedef struct SessionTxn {
 } SessionTxn;
 typedef struct SavePoint {
     Str      name;
-    size_t   txn_count;
+    size_t   txn_count, temp_count;
     uint64_t marks[SESSION_TXNS];
 } SavePoint;
 
@@ -68,6 +68,7 @@ typedef struct TempTable {
     Str       name; /* as written: #t */
     SimTable *table;
     Frame    *frame;
+    bool      is_pending; /* made in the open transaction */
 } TempTable;
 
 typedef struct Front Front;
@@ -101,7 +102,8 @@ struct SimSession {
     bool       doomed;
     LIST(SavePoint) save_points;
     int     statement_depth;
-    SimTxn *variable_txn; /* table variables outlive rollbacks */
+    size_t  statement_temps; /* temporary tables there were when the statement began */
+    SimTxn *variable_txn;    /* table variables outlive rollbacks */
 
     int64_t   row_count;  /* @@ROWCOUNT */
     int32_t   last_error; /* @@ERROR */
@@ -308,7 +310,7 @@ void        front_unlock(Front *front);
 bool control_statement(SimSession *session, const Stmt *stmt,
                        SimError *error) MUST_CHECK; /* faults */
 void control_trace(SimSession *session, Str text, const ProcArg *args, size_t count);
-bool control_read(SimSession *session, SimTable *table, const char *when, int64_t rows,
+bool control_scan(SimSession *session, SimTable *table, const char *when, int64_t rows,
                   SimError *error) MUST_CHECK;
 
 /* "sqlserver.md 2.1" server facts */

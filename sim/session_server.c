@@ -71,7 +71,7 @@ void sim_server_close(SimServer *server)
 {
     if (!server) return;
     Front *front = front_of(server);
-    control_close(front);
+    control_front_close(front);
     sim_model_close(server);
     queue_close(front->lock);
     queue_free(front->lock);
@@ -169,20 +169,6 @@ void session_drop_prepared(SimSession *session)
     session->prepared = map_new();
 }
 
-void session_drop_temp_tables(SimSession *session)
-{
-    for (size_t i = session->temp_tables.count; i-- > 0;) {
-        SimError   error = SIM_ERROR_INIT;
-        TempTable *temp  = &session->temp_tables.items[i];
-        if (sim_table_is_dropped(temp->table)) continue;
-        SimTxn *txn = sim_txn_begin(sim_table_database(temp->table), &session->waiter,
-                                    SIM_READ_COMMITTED);
-        if (!sim_drop_table(txn, temp->table, &error) || !sim_txn_commit(txn, NULL, &error))
-            sim_txn_rollback(txn);
-    }
-    session->temp_tables.count = 0;
-}
-
 void sim_session_close(SimSession *session)
 {
     if (!session) return;
@@ -190,7 +176,7 @@ void sim_session_close(SimSession *session)
     session_abandon(session);
     atomic_store(&session->waiter.attention, false);
     atomic_store(&session->waiter.killed, false);
-    session_drop_temp_tables(session);
+    session_drop_temps(session, NULL);
     while (session->frame)
         frame_pop(session);
     front_remove(session->front, session);
