@@ -122,24 +122,6 @@ static bool overflow(const SimType *type, SimError *error)
                      type->kind == SIM_DECIMAL ? "numeric" : sim_type_name(type->kind));
 }
 
-/* Sums of int overflow as int only when they are asked for: a later row may bring them back. */
-static bool add_number(SimAccumulator *accumulator, const SimValue *value, SimError *error)
-{
-    Wide number = 0;
-    int  scale  = 0;
-
-    if (is_float(value->type.kind)) {
-        accumulator->sum_f64 += value->f64;
-        return !isinf(accumulator->sum_f64) || overflow(&accumulator->type, error);
-    }
-    value_as_decimal(value, &number, &scale);
-    accumulator->best.type.scale = (uint8_t)scale; /* that of the sum */
-    Wide sum                     = wide_from(accumulator->sum_dec) + number;
-    if (!wide_fits(sum, DECIMAL_DIGITS_MAX)) return overflow(&accumulator->type, error);
-    accumulator->sum_dec = wide_to(sum);
-    return true;
-}
-
 static double as_double(const SimValue *value)
 {
     Wide number = 0;
@@ -148,6 +130,24 @@ static double as_double(const SimValue *value)
     if (is_float(value->type.kind)) return value->f64;
     value_as_decimal(value, &number, &scale);
     return (double)number / (double)wide_power_of_ten(scale);
+}
+
+/* Sums of int overflow as int only when they are asked for: a later row may bring them back. */
+static bool add_number(SimAccumulator *accumulator, const SimValue *value, SimError *error)
+{
+    Wide number = 0;
+    int  scale  = 0;
+
+    if (is_float(accumulator->type.kind)) {
+        accumulator->sum_f64 += as_double(value);
+        return !isinf(accumulator->sum_f64) || overflow(&accumulator->type, error);
+    }
+    value_as_decimal(value, &number, &scale);
+    accumulator->best.type.scale = (uint8_t)scale; /* that of the sum */
+    Wide sum                     = wide_from(accumulator->sum_dec) + number;
+    if (!wide_fits(sum, DECIMAL_DIGITS_MAX)) return overflow(&accumulator->type, error);
+    accumulator->sum_dec = wide_to(sum);
+    return true;
 }
 
 static void add_statistics(SimAccumulator *accumulator, double number)

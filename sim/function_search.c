@@ -180,7 +180,7 @@ static bool find_set_end(const Pattern *pattern, size_t from, size_t *end_out)
         uint32_t unit = text_unit(&pattern->text, i);
         if (is_escape(pattern, unit)) {
             i++;
-        } else if (unit == ']' && i > from) {
+        } else if (unit == ']') { /* also the first: [] is a set of nothing */
             *end_out = i;
             return true;
         }
