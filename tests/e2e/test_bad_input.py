@@ -46,7 +46,7 @@ def untouched(lake):
 def a_wrong_password_is_refused_at_once(lake, server):
     began = time.monotonic()
     result = lake.stream("dbo_t", "t", "--connection", server.connection(password="Wrong.Word.9"))
-    refused(result, 1, "login", "sa")
+    refused(result, 1, "Login failed", "sa")
     equal(time.monotonic() - began < 5, True, "no retries")
     if "Wrong.Word.9" in result.stderr:
         raise AssertionError("the password is in the output")
@@ -145,7 +145,7 @@ def a_full_disk_leaves_a_readable_table_and_the_next_run_works(lake, server):
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(lake.folder)], capture_output=True).returncode != 0:
         raise Skip("a small disk cannot be mounted here")
     try:
-        server.sql("INSERT INTO dbo.t SELECT CAST(value AS int) + 10, CONVERT(varchar(20), NEWID()) FROM GENERATE_SERIES(1, 60000);")
+        server.sql("INSERT INTO dbo.t SELECT CAST(value AS int) + 10, LEFT(CONVERT(varchar(36), NEWID()), 20) FROM GENERATE_SERIES(1, 60000);")
         server.scan()
         result = lake.stream("dbo_t", "t")
         equal(result.code, 1, result.stderr[-2000:])
@@ -180,9 +180,9 @@ def a_read_only_disk_is_named(lake, server):
 
 
 @with_server("""
-CREATE TABLE dbo.[odd ] [] "name" 🌊] (id int NOT NULL PRIMARY KEY, v varchar(20) NULL);
-INSERT INTO dbo.[odd ]] [] "name" 🌊] VALUES (1, 'one');
-""".replace("[odd ] []", "[odd ]] []", 1) + "GO\n" + """
+CREATE TABLE dbo.[odd ]] []] "name" 🌊] (id int NOT NULL PRIMARY KEY, v varchar(20) NULL);
+INSERT INTO dbo.[odd ]] []] "name" 🌊] VALUES (1, 'one');
+GO
 EXEC sys.sp_cdc_enable_db;
 GO
 EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'odd ] [] "name" 🌊', @role_name = NULL, @capture_instance = N'odd ] one';
