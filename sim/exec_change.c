@@ -125,35 +125,62 @@ bool change_bind_output(Change *change, bool has_inserted, bool has_deleted)
     return true;
 }
 
+static bool truncation(Change *change, const Target *target, const SimColumn *column,
+                       const SimValue *value, Arena *arena)
+{
+    Str text  = sim_value_text(arena, value);
+    int shown = (int)MIN(text.len, 100);
+
+    if (column->type.length > 0 && sim_type_is_text(column->type.kind))
+        shown = MIN(shown, column->type.length / (sim_type_is_unicode(column->type.kind) ? 2 : 1));
+    return sim_error(change->error, 2628,
+                     "String or binary data would be truncated in table '%.*s.%.*s.%.*s', column "
+                     "'%.*s'. Truncated value: '%.*s'.",
+                     STR_ARG(sim_database_name(target->database)), STR_ARG(target->schema),
+                     STR_ARG(target->info->name), STR_ARG(column->name), shown, text.ptr);
+}
+
+/* Storing never shortens a value, but for the blanks behind a text. */
+static bool fits(const SimValue *value, const SimType *type)
+{
+    size_t len = value->bytes.len, limit = (size_t)type->length,
+           unit = sim_type_is_unicode(type->kind) ? 2 : 1;
+
+    if (type->length < 0 || len <= limit) return true;
+    if (sim_type_is_binary(type->kind)) return false;
+    for (size_t i = limit; i < len; i += unit)
+        if (value->bytes.ptr[i] != ' ' || (unit == 2 && value->bytes.ptr[i + 1] != 0)) return false;
+    return true;
+}
+
 bool change_store(Change *change, const Target *target, size_t ordinal, const SimValue *value,
                   Arena *arena, SimValue *out)
 {
     const SimColumn *column = &target->info->columns[ordinal];
+    SimTypeKind      kind   = column->type.kind;
 
     if (value->is_null) {
         *out = sim_null(column->type);
         return true;
     }
-    if (column->type.kind == SIM_VARIANT) {
+    if (kind == SIM_VARIANT) {
         *out = value_copy(arena, value);
         return true;
     }
-    if (sim_convert(value, &column->type, 0, true, arena, out, change->error)) {
-        if (out->type.kind >= SIM_CHAR) *out = value_copy(arena, out);
-        return true;
+    if ((sim_type_is_text(kind) || kind == SIM_BINARY || kind == SIM_VARBINARY) &&
+        column->type.length > 0) {
+        SimType  open = column->type;
+        SimValue whole;
+        open.kind   = sim_type_is_text(kind)
+                          ? (sim_type_is_unicode(kind) ? SIM_NVARCHAR : SIM_VARCHAR)
+                          : SIM_VARBINARY;
+        open.length = -1;
+        if (!sim_convert(value, &open, 0, true, arena, &whole, change->error)) return false;
+        if (!fits(&whole, &column->type)) return truncation(change, target, column, value, arena);
     }
-    if (change->error->number == 2628 || change->error->number == 8152)
-        sim_error(
-            change->error, 2628,
-            "String or binary data would be truncated in table '%.*s.%.*s.%.*s', column '%.*s'. "
-            "Truncated value: '%.*s'.",
-            STR_ARG(sim_database_name(target->database)), STR_ARG(target->schema),
-            STR_ARG(target->info->name), STR_ARG(column->name),
-            column->type.length > 0
-                ? MIN(column->type.length / (sim_type_is_unicode(column->type.kind) ? 2 : 1), 100)
-                : 0,
-            sim_value_text(arena, value).ptr);
-    return false;
+    if (!sim_convert(value, &column->type, 0, true, arena, out, change->error)) return false;
+    if (kind >= SIM_CHAR) *out = value_copy(arena, out);
+    return true;
 }
 
 void change_fill_slots(Change *change, BoundSource *source, const SimValue *values)

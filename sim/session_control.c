@@ -86,12 +86,11 @@ bool session_sleep(SimSession *session, int64_t us, SimError *error)
     int64_t until = clock_monotonic_ns(clock) + us * 1000;
 
     for (;;) {
-        void   *item = NULL;
         int64_t left = until - clock_monotonic_ns(clock);
         if (!session_alive(session, error)) return false;
         if (left <= 0) return true;
         int64_t ms = control_clock_is_virtual(clock) ? 2 : (left + 999999) / 1000000;
-        (void)queue_pop(session->waiter.wake, ms, &item);
+        (void)sim_waiter_wait(&session->waiter, ms);
     }
 }
 

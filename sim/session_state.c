@@ -1,5 +1,5 @@
 /* session_state.c - options, variables, principals and transactions of a session. */
-#include "sim/session_internal.h"
+#include "sim/front_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,16 +41,46 @@ Frame *frame_push(SimSession *session, bool in_procedure)
     return frame;
 }
 
-static void drop_temp_tables(SimSession *session, const Frame *frame)
+/* A temporary table is gone when its drop commits or its creation is undone: its entry goes just before. */
+static void forget_dropped_temps(SimSession *session)
 {
+    size_t kept = 0;
+
     for (size_t i = 0; i < session->temp_tables.count; i++) {
-        TempTable *temp = &session->temp_tables.items[i];
-        if (temp->frame != frame || sim_table_is_dropped(temp->table)) continue;
-        SimError error = SIM_ERROR_INIT;
-        SimTxn  *txn   = sim_txn_begin(sim_table_database(temp->table), &session->waiter,
-                                       SIM_READ_COMMITTED);
-        bool     ok = sim_drop_table(txn, temp->table, &error) && sim_txn_commit(txn, NULL, &error);
-        if (!ok) sim_txn_rollback(txn);
+        TempTable temp = session->temp_tables.items[i];
+        if (sim_table_is_dropped(temp.table)) continue;
+        temp.is_pending                    = false;
+        session->temp_tables.items[kept++] = temp;
+    }
+    session->temp_tables.count = kept;
+}
+
+static void forget_pending_temps(SimSession *session, size_t from)
+{
+    size_t kept = MIN(from, session->temp_tables.count);
+
+    for (size_t i = kept; i < session->temp_tables.count; i++)
+        if (!session->temp_tables.items[i].is_pending)
+            session->temp_tables.items[kept++] = session->temp_tables.items[i];
+    session->temp_tables.count = kept;
+}
+
+void session_drop_temps(SimSession *session, const Frame *frame)
+{
+    for (size_t i = session->temp_tables.count; i-- > 0;) {
+        SimError  error = SIM_ERROR_INIT;
+        TempTable temp  = session->temp_tables.items[i];
+        if (frame && temp.frame != frame) continue;
+        for (size_t k = i; k + 1 < session->temp_tables.count; k++)
+            session->temp_tables.items[k] = session->temp_tables.items[k + 1];
+        session->temp_tables.count--;
+        if (temp.is_pending)
+            continue; /* the open transaction decides; what is left of it goes with tempdb */
+        if (sim_table_is_dropped(temp.table)) continue;
+        SimTxn *txn = sim_txn_begin(sim_table_database(temp.table), &session->waiter,
+                                    SIM_READ_COMMITTED);
+        if (!sim_drop_table(txn, temp.table, &error) || !sim_txn_commit(txn, NULL, &error))
+            sim_txn_rollback(txn);
     }
 }
 
@@ -63,7 +93,7 @@ void frame_pop(SimSession *session)
 
     while (map_next(frame->variables, &at, &key, &value))
         mem_free(((Variable *)value)->bytes);
-    if (frame->outer) drop_temp_tables(session, frame);
+    if (frame->outer) session_drop_temps(session, frame);
     session->frame = frame->outer;
     map_close(frame->variables);
     arena_close(frame->arena);
@@ -220,6 +250,8 @@ static bool commit_all(SimSession *session, SimError *error)
 {
     bool ok = true;
 
+    if (session->temp_tables.count > 0) forget_dropped_temps(session);
+
     for (size_t i = 0; i < session->txn_count; i++) {
         if (ok)
             ok = sim_txn_commit(session->txns[i].txn, NULL, error);
@@ -257,6 +289,8 @@ void session_abandon(SimSession *session)
     uint64_t descriptor = session->descriptor;
     bool     was_open   = session->tran_count > 0;
 
+    forget_pending_temps(session, 0);
+
     for (size_t i = 0; i < session->txn_count; i++)
         sim_txn_rollback(session->txns[i].txn);
     forget_transaction(session);
@@ -286,6 +320,7 @@ bool session_rollback(SimSession *session, Str name, SimError *error)
         return sim_error(error, 3931,
                          "The current transaction cannot be rolled back to a savepoint. Roll back "
                          "the entire transaction.");
+    forget_pending_temps(session, point->temp_count);
     for (size_t i = 0; i < session->txn_count; i++) {
         if (i < point->txn_count)
             sim_txn_undo_to(session->txns[i].txn, point->marks[i]);
@@ -300,9 +335,10 @@ bool session_save(SimSession *session, Str name, SimError *error)
     if (session->tran_count == 0)
         return sim_error(error, 628,
                          "Cannot issue SAVE TRANSACTION when there is no active transaction.");
-    SavePoint *point = LIST_PUSH(session->arena, &session->save_points);
-    point->name      = str_copy(session->arena, name);
-    point->txn_count = session->txn_count;
+    SavePoint *point  = LIST_PUSH(session->arena, &session->save_points);
+    point->name       = str_copy(session->arena, name);
+    point->txn_count  = session->txn_count;
+    point->temp_count = session->temp_tables.count;
     for (size_t i = 0; i < session->txn_count; i++)
         point->marks[i] = sim_txn_mark(session->txns[i].txn);
     return true;
@@ -311,6 +347,7 @@ bool session_save(SimSession *session, Str name, SimError *error)
 void session_statement_begin(SimSession *session)
 {
     if (session->statement_depth++ > 0) return;
+    session->statement_temps = session->temp_tables.count;
     for (size_t i = 0; i < session->txn_count; i++) {
         session->txns[i].mark = sim_txn_mark(session->txns[i].txn);
         sim_txn_statement_begin(session->txns[i].txn);
@@ -329,6 +366,7 @@ bool session_statement_end(SimSession *session, bool ok, SimError *error)
             ok = false;
         session->variable_txn = NULL;
     }
+    if (!ok) forget_pending_temps(session, session->tran_count > 0 ? session->statement_temps : 0);
     for (size_t i = 0; i < session->txn_count; i++) {
         if (!ok && session->tran_count > 0)
             sim_txn_undo_to(session->txns[i].txn, session->txns[i].mark);

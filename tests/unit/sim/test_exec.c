@@ -17,12 +17,18 @@
 
 FILE_TEST(first_statements, "first")
 FILE_TEST(every_query_of_a_stream, "cdc")
+FILE_TEST(every_query_of_a_snapshot, "snapshot")
+FILE_TEST(joins_groups_windows_and_subqueries, "query")
+FILE_TEST(changes_and_what_their_errors_end, "change")
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_statements),
         cmocka_unit_test(every_query_of_a_stream),
+        cmocka_unit_test(every_query_of_a_snapshot),
+        cmocka_unit_test(joins_groups_windows_and_subqueries),
+        cmocka_unit_test(changes_and_what_their_errors_end),
     };
 
     return cmocka_run_group_tests_name("exec", tests, NULL, NULL);
