@@ -30,7 +30,8 @@ static bool get_decimal(TdsCursor *cursor, size_t len, Int128 *out)
 {
     uint8_t sign = tds_get_u8(cursor);
 
-    if (len != 5 && len != 9 && len != 13 && len != 17) return false;
+    if (len < 2 || len > 17)
+        return false; /* 5, 9, 13 or 17; FreeTDS sends no byte more than needed */
     out->lower = get_little(cursor, MIN(len - 1, (size_t)8));
     out->upper = len > 9 ? (int64_t)get_little(cursor, len - 9) : 0;
     if (out->upper < 0) return false; /* far past 38 digits */
