@@ -81,7 +81,7 @@ def killed_runs_lose_nothing_and_double_nothing(folder):
             equal(batches, [], "facts rows doubled")
             numbers = [row[0] for row in lake.query("ops/facts", f"SELECT batch_id FROM t WHERE event IS NULL AND app_id = '{table}-v1' ORDER BY 1")]
             equal(numbers, list(range(len(numbers))), "a facts row per batch")
-            counted = lake.query("ops/facts", f"SELECT sum(\"rows\") FROM t WHERE event IS NULL AND app_id = '{table}-v1'")
+            counted = lake.query("ops/facts", f"SELECT sum(\"rows\")::BIGINT FROM t WHERE event IS NULL AND app_id = '{table}-v1'")
             equal(counted, lake.query(f"bronze/{table}", "SELECT count(*) FROM t WHERE _operation <> 0"), "rows in facts and bronze")
     finally:
         server.close()
