@@ -56,7 +56,7 @@ static void mix_block(uint32_t state[4], const uint8_t *block)
             word  = (7 * i) % 16;
             break;
         }
-        uint32_t next = b + rotate_left(a + mixed + sines[i] + read_le32(block + 4 * word),
+        uint32_t next = b + rotate_left(a + mixed + sines[i] + read_le32(&block[4 * (size_t)word]),
                                         shifts[i / 16][i % 4]);
         a             = d;
         d             = c;

@@ -212,7 +212,7 @@ bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str sel
 {
     Arena   *scratch = arena_new();
     Str      name    = new_file_name(writer, scratch);
-    Str      local, sql;
+    Str      local, sql = STR_EMPTY;
     DuckFile file;
 
     *add_out = (DeltaAdd){.path = STR_EMPTY, .stats = STR_EMPTY};

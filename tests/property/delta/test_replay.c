@@ -197,7 +197,7 @@ static DeltaTable *open_version(World *world, const char *path, int64_t version)
 
 static void replay_does_not_depend_on_checkpoints(void **state)
 {
-    FOR_EACH_SEED (seed, 40) {
+    FOR_EACH_SEED (seed, 12) {
         World      *world = world_new(state);
         Rng        *rng   = rng_new(seed);
         Model       model = {0};
