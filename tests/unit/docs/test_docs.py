@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""The documentation against the tree: links lead somewhere, and what is listed is what the code has. Prints TAP."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[3])
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FOLDERS = "src|sim|tests|tools|docs|demo|bench|third_party|\\.ci"
+COMING = {"docs/performance.md"}  # written with the benchmarks' figures; goes when it is there
+
+
+def text_of(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def page_name(page):
+    return str(page.relative_to(ROOT))
+
+
+def without_code(text):
+    return re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+
+
+def anchors_of(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+def rows_of(name):
+    """The text of the first cells of every table row."""
+    return {cell.strip() for cell in re.findall(r"^\| ([^|]+) \|", text_of(name), re.MULTILINE)}
+
+
+def names_in_cells(name):
+    """Names in backticks in the first cells: `a`, `b`."""
+    return {found for cell in rows_of(name) for found in re.findall(r"`([^`]+)`", cell)}
+
+
+def lacks(page, wanted):
+    there = text_of(page)
+    return [f"{page} lacks {one}" for one in sorted(wanted) if one not in there]
+
+
+def every_relative_link_leads_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            place = (page.parent / path).resolve() if path else page
+            if not place.exists():
+                if str(place.relative_to(ROOT)) not in COMING:
+                    yield f"{page_name(page)} links to {target}, which is not there"
+            elif anchor and anchor not in anchors_of(place):
+                yield f"{page_name(page)} links to {target}, which has no such heading"
+
+
+def every_file_that_is_named_exists():
+    pattern = re.compile(rf"`((?:{FOLDERS})/[\w./-]+[\w/])`")
+    for page in PAGES:
+        for path in pattern.findall(page.read_text(encoding="utf-8")):
+            if not (ROOT / path).exists() and not re.search(r"[A-Z]{3,}|log_json|unit/store/|tests/soak", path):
+                yield f"{page_name(page)} names {path}, which is not there"
+
+
+def every_page_can_be_reached():
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        for target in re.findall(r"\]\(([^)#\s]+)", without_code(page.read_text(encoding="utf-8"))):
+            place = (page.parent / target).resolve()
+            if place.is_dir():
+                place = place / "README.md"
+            if place.exists():
+                waiting.append(place)
+    for page in PAGES:
+        if page not in reached:
+            yield f"{page_name(page)} cannot be reached from README.md by links"
+
+
+def every_code_of_a_delta_table_is_explained():
+    codes = {code for path in (ROOT / "src").rglob("*.[ch]") for code in re.findall(r"\bDELTA-[A-Z]\d\d\b", path.read_text(encoding="utf-8"))}
+    listed = set(re.findall(r"^\| `(DELTA-\w+)`", text_of("docs/errors.md"), re.MULTILINE))
+    for code in sorted(codes - listed):
+        yield f"docs/errors.md does not explain {code}"
+    for code in sorted(listed - codes):
+        yield f"docs/errors.md explains {code}, which src/ does not have"
+
+
+def every_kind_of_error_is_listed_with_its_exit_status():
+    listed = re.findall(r"^\| `(ERR_\w+)` \| ([\d, ]+?) \| (yes)? ?\|", text_of("docs/errors.md"), re.MULTILINE)
+    page = {kind: (status.split(",")[0], bool(retry)) for kind, status, retry in listed}
+    code = {kind: (status, retry == "true") for kind, status, retry in
+            re.findall(r"X\((ERR_\w+), +(\d+), +(true|false),", text_of("src/base/err.h")) if kind != "ERR_NONE"}
+    for kind in sorted(set(page) | set(code)):
+        if page.get(kind) != code.get(kind):
+            yield f"{kind} is {code.get(kind)} in src/base/err.h and {page.get(kind)} in docs/errors.md"
+
+
+def every_column_we_write_is_described():
+    listed = names_in_cells("docs/state.md")
+    columns = set(re.findall(r'^    \{"(\w+)", TYPE_', text_of("src/state/facts.c"), re.MULTILINE))
+    columns |= set(re.findall(r'^    \{"(\w+)", TYPE_', text_of("src/state/control.c"), re.MULTILINE))
+    columns |= set(re.findall(r'METADATA\("(\w+)"', text_of("src/state/bronze.c"))) | {"_command_id"}
+    if len(columns) < 40:
+        yield "the columns were not found in src/state/"
+    for column in sorted(columns - listed):
+        yield f"docs/state.md does not describe {column}"
+    versions = dict(re.findall(r"case KIND_(\w+): return (\d+);", text_of("src/state/table_ref.c")))
+    for kind, version in versions.items():
+        if f"\n| {kind.lower()} | {version} |\n" not in text_of("docs/state.md"):
+            yield f"docs/state.md does not say that {kind.lower()} has schema version {version}"
+
+
+def every_control_and_option_of_tidesim_is_described():
+    listed = names_in_cells("docs/tidesim.md")
+    options = set(re.findall(r'= \{"(--[\w-]+)"', text_of("sim/cli_options.c")))
+    table = text_of("sim/session_control.c").split("const ProcEntry control_procs")[1]
+    procedures = dict(re.findall(r'\{"(\w+)", \w+, "([^"]*)"\}', table))
+    if len(options) < 15 or len(procedures) < 10:
+        yield "the options or the procedures were not found in sim/"
+    for option in sorted(options):
+        if not any(one == option or one.startswith(option + " ") for one in listed):
+            yield f"docs/tidesim.md does not describe {option}"
+    for procedure in sorted(procedures):
+        if "tidesim." + procedure not in listed:
+            yield f"docs/tidesim.md does not describe tidesim.{procedure}"
+    for one in sorted(listed):
+        if one.startswith("tidesim.") and one[8:] not in procedures:
+            yield f"docs/tidesim.md describes {one}, which is not there"
+
+
+def every_end_to_end_test_is_described():
+    tests = {name for path in (ROOT / "tests" / "e2e").glob("test_*.py")
+             for name in re.findall(r"^@(?:test|with_server\(.*?\))\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)}
+    listed = names_in_cells("docs/testing.md")
+    if len(tests) < 5:
+        yield "the tests were not found in tests/e2e/"
+    for name in sorted(tests - listed):
+        yield f"docs/testing.md does not say what {name} shows"
+    for name in sorted(one for one in listed if re.fullmatch(r"[a-z]+(_\w+){4,}", one) and one not in tests):
+        yield f"docs/testing.md describes {name}, which is not there"
+
+
+def the_list_of_test_ids_is_current():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "list-test-ids", "--check"], capture_output=True, text=True)
+    if done.returncode != 0:
+        yield done.stderr.strip()
+
+
+CASES = [every_relative_link_leads_somewhere, every_file_that_is_named_exists, every_page_can_be_reached,
+         every_code_of_a_delta_table_is_explained, every_kind_of_error_is_listed_with_its_exit_status, every_column_we_write_is_described,
+         every_control_and_option_of_tidesim_is_described, every_end_to_end_test_is_described, the_list_of_test_ids_is_current]
+
+
+def main():
+    failed = 0
+    print(f"1..{len(CASES)}")
+    for number, case in enumerate(CASES, 1):
+        wrong = list(case())
+        failed += bool(wrong)
+        print(f"{'not ' if wrong else ''}ok {number} - {case.__name__.replace('_', ' ')}")
+        for line in wrong:
+            print("# " + line)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
