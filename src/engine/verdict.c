@@ -74,6 +74,7 @@ bool verdict_tracker_start(Env *env, const TableRef *control, Str table_label,
 {
     Arena          *arena   = arena_new();
     VerdictTracker *tracker = ARENA_NEW(arena, VerdictTracker);
+    ControlRow      row;
 
     tracker->env         = env;
     tracker->arena       = arena;
@@ -84,9 +85,17 @@ bool verdict_tracker_start(Env *env, const TableRef *control, Str table_label,
         *out = NULL;
         return false;
     }
-    tracker->offsets = queue_new(env->sched, 1);
-    tracker->task    = sched_spawn(env->sched, "verdict", run, tracker);
-    *out             = tracker;
+    if (!control_read(tracker->control, tracker->label, &row, err)) {
+        control_close(tracker->control);
+        arena_close(arena);
+        *out = NULL;
+        return false;
+    }
+    tracker->has_written = row.finalized_until.is_set; /* nothing to do up to there */
+    tracker->written_us  = row.finalized_until.utc_us;
+    tracker->offsets     = queue_new(env->sched, 1);
+    tracker->task        = sched_spawn(env->sched, "verdict", run, tracker);
+    *out                 = tracker;
     return true;
 }
 
