@@ -253,7 +253,7 @@ static void remember_temp(SimSession *session, Str name, SimTable *table)
     while (frame && !frame->in_procedure && frame->outer)
         frame = frame->outer; /* a batch's tables are the session's */
     *LIST_PUSH(session->arena, &session->temp_tables) = (TempTable){str_copy(session->arena, name),
-                                                                    table, frame};
+                                                                    table, frame, true};
 }
 
 static Str temp_name(const Ddl *ddl, Str name)
@@ -334,7 +334,7 @@ bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena
     if (!sim_txn_commit(txn, NULL, error)) return false;
     frame_declare(session->frame, def->name, &type)->table = table;
     *LIST_PUSH(session->arena, &session->temp_tables) = (TempTable){str_copy(session->arena, name),
-                                                                    table, session->frame};
+                                                                    table, session->frame, false};
     return true;
 }
 

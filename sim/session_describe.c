@@ -48,6 +48,10 @@ static bool describe_insert(Binder *binder, const Stmt *stmt)
 
     if (!bind_table_name(binder, &stmt->object, &database, &table, &schema)) return false;
     const SimTableInfo *info = sim_table_info(table);
+    for (size_t i = 0; i < stmt->columns.count; i++)
+        if (sim_table_find_column(table, stmt->columns.items[i]) < 0)
+            return binder_error(binder, stmt->line, 207, "Invalid column name '%.*s'.",
+                                STR_ARG(stmt->columns.items[i]));
     for (size_t r = 0; r < stmt->rows.count; r++) {
         size_t next = 0;
         for (size_t c = 0; c < stmt->rows.items[r].count; c++) {
@@ -106,37 +110,99 @@ static bool describe_exec(Binder *binder, const Stmt *stmt)
     return true;
 }
 
+static bool describe_body(Binder *binder, const StmtList *body);
+
+static bool describe_declare(Binder *binder, const Stmt *stmt)
+{
+    Node *node = NULL;
+
+    for (size_t i = 0; i < stmt->variables.count; i++) {
+        const VariableDef *def = &stmt->variables.items[i];
+        if (def->value) {
+            if (!bind_expr(binder, NULL, def->value, &node)) return false;
+            bind_suggest(binder, node, &def->type);
+        }
+        if (!def->is_table && !frame_find(binder->session->frame, def->name))
+            frame_declare(binder->session->frame, def->name, &def->type);
+    }
+    return true;
+}
+
 static bool describe_statement(Binder *binder, const Stmt *stmt)
 {
     SelectPlan *plan = NULL;
     Node       *node = NULL;
 
-    switch ((int)stmt->kind) {
+    switch ((int)stmt->kind) { /* what else there is names no columns */
     case STMT_SELECT: return bind_select(binder, NULL, stmt->select, &plan);
     case STMT_INSERT: return describe_insert(binder, stmt);
     case STMT_UPDATE:
     case STMT_DELETE: return describe_change(binder, stmt);
     case STMT_EXEC: return describe_exec(binder, stmt);
-    case STMT_DECLARE:
-        for (size_t i = 0; i < stmt->variables.count; i++) {
-            const VariableDef *def = &stmt->variables.items[i];
-            if (def->value) {
-                if (!bind_expr(binder, NULL, def->value, &node)) return false;
-                bind_suggest(binder, node, &def->type);
-            }
-            if (!def->is_table) frame_declare(binder->session->frame, def->name, &def->type);
-        }
-        return true;
-    case STMT_BLOCK:
-        for (size_t i = 0; i < stmt->body.count; i++)
-            if (!describe_statement(binder, stmt->body.items[i])) return false;
-        return true;
+    case STMT_DECLARE: return describe_declare(binder, stmt);
+    case STMT_BLOCK: return describe_body(binder, &stmt->body);
+    case STMT_TRY:
+        return describe_statement(binder, stmt->then_branch) &&
+               (!stmt->else_branch || describe_statement(binder, stmt->else_branch));
     case STMT_IF:
+    case STMT_WHILE:
         return bind_predicate(binder, NULL, stmt->expr, &node) &&
                describe_statement(binder, stmt->then_branch) &&
                (!stmt->else_branch || describe_statement(binder, stmt->else_branch));
-    default: return !stmt->expr || bind_expr(binder, NULL, stmt->expr, &node);
+    case STMT_SET_VARIABLE:
+    case STMT_PRINT:
+    case STMT_RETURN:
+    case STMT_EXEC_TEXT: return !stmt->expr || bind_expr(binder, NULL, stmt->expr, &node);
+    default: return true;
     }
+}
+
+/* --- names that do not bind, before anything runs --- */
+static bool is_name_error(int32_t number)
+{
+    static const int32_t numbers[] = {137, 195, 207, 209, 4104, 8120};
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        if (numbers[i] == number) return true;
+    return false;
+}
+
+/* A statement whose table does not exist yet is looked at when it runs; so is everything behind a USE. */
+static bool check_list(SimSession *session, const StmtList *stmts, Arena *arena, SimError *error)
+{
+    for (size_t i = 0; i < stmts->count; i++) {
+        const Stmt *stmt = stmts->items[i];
+        if (stmt->kind == STMT_USE) return true;
+        if (stmt->kind == STMT_BLOCK) {
+            if (!check_list(session, &stmt->body, arena, error)) return false;
+            continue;
+        }
+        Binder *binder = binder_new(session, arena, error);
+        if (!describe_statement(binder, stmt) && is_name_error(error->number)) return false;
+        *error = SIM_ERROR_INIT;
+    }
+    return true;
+}
+
+bool describe_check_names(SimSession *session, const StmtList *stmts, SimError *error)
+{
+    if (stmts->count == 0 || (stmts->count == 1 && stmts->items[0]->kind <= STMT_SET_OPTION))
+        return true;
+    Arena *arena = arena_new();
+    bool   ok    = check_list(session, stmts, arena, error);
+    arena_close(arena);
+    return ok;
+}
+
+/* A block binds statement by statement: one that names a table made before it in the block does not hide the others' errors. */
+static bool describe_body(Binder *binder, const StmtList *body)
+{
+    for (size_t i = 0; i < body->count; i++) {
+        if (describe_statement(binder, body->items[i])) continue;
+        if (binder->undeclared || is_name_error(binder->error->number)) return false;
+        *binder->error = SIM_ERROR_INIT;
+    }
+    return true;
 }
 
 bool describe_undeclared(SimSession *session, Str text, Arena *arena, UndeclaredList *out,

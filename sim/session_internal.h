@@ -283,6 +283,8 @@ bool describe_statements(SimSession *session, const StmtList *stmts, Arena *aren
                          SimError *error) MUST_CHECK;
 bool describe_undeclared(SimSession *session, Str text, Arena *arena, UndeclaredList *out,
                          SimError *error) MUST_CHECK;
+/* Names of columns, functions and variables that do not bind (207, 195, 4104, ...): nothing of the batch runs then (2.5). */
+bool describe_check_names(SimSession *session, const StmtList *stmts, SimError *error) MUST_CHECK;
 int  catalog_type_id(SimTypeKind kind); /* system_type_id */
 int  catalog_tds_type(SimTypeKind kind);
 int  catalog_max_length(const SimType *type);

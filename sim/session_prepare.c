@@ -65,7 +65,7 @@ static bool parse_definitions(Arena *arena, Str text, Definitions *out, SimError
 }
 
 /* Declares the parameters in the frame and gives them their values: args from `first` on, by position or name. */
-static bool bind_parameters(ProcCall *call, const Definitions *definitions, size_t first)
+static bool bind_parameters(ProcCall *call, const Definitions *definitions, Str text, size_t first)
 {
     Frame *frame = call->session->frame;
 
@@ -97,8 +97,7 @@ static bool bind_parameters(ProcCall *call, const Definitions *definitions, size
         return sim_error(call->error, 8178,
                          "The parameterized query '(%.*s)' expects the parameter '%.*s', which was "
                          "not supplied.",
-                         STR_ARG(definitions->items[given].name),
-                         STR_ARG(definitions->items[given].name));
+                         STR_ARG(text), STR_ARG(definitions->items[given].name));
     return true;
 }
 
@@ -128,7 +127,7 @@ static bool run_parameterized(ProcCall *call, Str text, const StmtList *stmts, S
 
     if (!parse_definitions(call->arena, definition_text, &definitions, call->error)) return false;
     frame_push(session, true);
-    bool ok = bind_parameters(call, &definitions, first);
+    bool ok = bind_parameters(call, &definitions, definition_text, first);
     if (ok) {
         call->flow = stmts ? run_statements(session, stmts) : run_text(session, text);
         if (call->flow == FLOW_RETURN) call->flow = FLOW_NEXT;

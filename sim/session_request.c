@@ -70,6 +70,10 @@ Flow run_text(SimSession *session, Str sql)
         error.ends_batch = true;
         return run_failed(session, NULL, &error, 253, false);
     }
+    if (!describe_check_names(session, &stmts, &error)) {
+        error.ends_batch = true;
+        return run_failed(session, NULL, &error, 253, false);
+    }
     return run_statements(session, &stmts);
 }
 
