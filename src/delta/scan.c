@@ -42,50 +42,119 @@ static bool fetch_files(const DeltaTable *table, const DeltaFile *const *files, 
     return true;
 }
 
-/* The columns to read from the files: those asked for that the table has, with the table's
- * types. */
-static Schema stored_columns(const Schema *table_schema, const Schema *wanted, Arena *arena)
+/* --- partition columns: values of the add action, not of the file --- */
+
+/* Index among the table's partition columns, -1 if it is none. */
+static ptrdiff_t partition_index(const Header *header, Str column)
 {
-    Column *columns = ARENA_ARRAY(arena, Column, wanted->column_count + 1);
-    size_t  count   = 0;
+    const StrList *columns = &header->metadata.partition_columns;
+    for (size_t i = 0; i < columns->count; i++)
+        if (str_equal_ignoring_case(columns->items[i], column)) return (ptrdiff_t)i;
+    return -1;
+}
+
+/* The value's text as a SQL literal; an empty one is NULL, as in every Delta table. */
+static Str partition_literal(const DeltaFile *file, Str column, Arena *arena)
+{
+    JsonText extra  = {.kind = JSON_TEXT_OBJECT,
+                       .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
+    JsonText values = json_text_find(extra, "partitionValues");
+    Str      text   = json_text_str(json_text_find_str(values, column), arena);
+
+    return text.len == 0 ? STR("NULL") : duck_quote_literal(arena, text);
+}
+
+static bool check_partition_types(const DeltaTable *table, Err *err)
+{
+    const Header *header = table_header(table);
+    for (size_t i = 0; i < header->metadata.partition_columns.count; i++) {
+        Str       name  = header->metadata.partition_columns.items[i];
+        ptrdiff_t index = schema_find(&header->metadata.schema, name);
+        if (index >= 0 && header->metadata.schema.columns[index].type.kind != TYPE_BINARY) continue;
+        return err_set(err, ERR_UNSUPPORTED,
+                       "DELTA-S01 table %.*s is partitioned by column %.*s, whose type tidelake "
+                       "does not read there",
+                       STR_ARG(table->place.path), STR_ARG(name));
+    }
+    return true;
+}
+
+/* --- the text --- */
+
+/* The columns to read from the files: those asked for that the table has, with the table's types. */
+static Schema stored_columns(const Header *header, const Schema *wanted, Arena *arena)
+{
+    const Schema *all     = &header->metadata.schema;
+    Column       *columns = ARENA_ARRAY(arena, Column, wanted->column_count + 1);
+    size_t        count   = 0;
 
     for (size_t i = 0; i < wanted->column_count; i++) {
-        ptrdiff_t index = schema_find(table_schema, wanted->columns[i].name);
-        if (index >= 0) columns[count++] = table_schema->columns[index];
+        ptrdiff_t index = schema_find(all, wanted->columns[i].name);
+        if (index >= 0 && partition_index(header, all->columns[index].name) < 0)
+            columns[count++] = all->columns[index];
     }
-    if (count == 0)
-        columns[count++] = table_schema->columns[0]; /* rows are counted by some column */
+    for (size_t i = 0; count == 0 && i < all->column_count;
+         i++) /* rows are counted by some column */
+        if (partition_index(header, all->columns[i].name) < 0) columns[count++] = all->columns[i];
+    if (count == 0) columns[count++] = all->columns[0];
     return (Schema){.columns = columns, .column_count = count};
 }
 
-static void append_column(Buf *sql, const Schema *table_schema, const Column *wanted, Arena *arena)
+/* What a column of the table is in the FROM clause. */
+static Str source_sql(const Header *header, const ScanPlan *plan, const Column *column,
+                      Arena *arena)
 {
-    ptrdiff_t index = schema_find(table_schema, wanted->name);
-    Str       name  = duck_quote_identifier(arena, wanted->name);
-    Str       type  = duck_type_name(arena, wanted->type);
+    ptrdiff_t partition = partition_index(header, column->name);
+    Str       type      = duck_type_name(arena, column->type);
+
+    if (partition < 0)
+        return str_printf(arena, "f.%.*s", STR_ARG(duck_quote_identifier(arena, column->name)));
+    Str text = STR("NULL");
+    if (plan->count == 1) text = partition_literal(plan->files[0], column->name, arena);
+    if (plan->count > 1) text = str_printf(arena, "p.v%td", partition);
+    return str_printf(arena, "CAST(%.*s AS %.*s)", STR_ARG(text), STR_ARG(type));
+}
+
+static void append_column(Buf *sql, const Header *header, const ScanPlan *plan,
+                          const Column *wanted, Arena *arena)
+{
+    const Schema *all   = &header->metadata.schema;
+    ptrdiff_t     index = schema_find(all, wanted->name);
+    Str           name  = duck_quote_identifier(arena, wanted->name);
+    Str           type  = duck_type_name(arena, wanted->type);
 
     if (index < 0) {
         buf_printf(sql, "CAST(NULL AS %.*s) AS %.*s", STR_ARG(type), STR_ARG(name));
         return;
     }
-    const Column *stored = &table_schema->columns[index];
-    Str           source = duck_quote_identifier(arena, stored->name);
-    if (column_type_equal(stored->type, wanted->type))
-        buf_printf(sql, "f.%.*s AS %.*s", STR_ARG(source), STR_ARG(name));
+    const Column *column = &all->columns[index];
+    Str           source = source_sql(header, plan, column, arena);
+    if (column_type_equal(column->type, wanted->type))
+        buf_printf(sql, "%.*s AS %.*s", STR_ARG(source), STR_ARG(name));
     else
-        buf_printf(sql, "CAST(f.%.*s AS %.*s) AS %.*s", STR_ARG(source), STR_ARG(type),
+        buf_printf(sql, "CAST(%.*s AS %.*s) AS %.*s", STR_ARG(source), STR_ARG(type),
                    STR_ARG(name));
 }
 
-/* Local names back to the paths of their adds, by a join that the files' rows meet last. */
-static void append_paths(Buf *sql, const ScanPlan *plan, Arena *arena)
+/* Local names back to the paths of their adds and their partition values. */
+static void append_adds(Buf *sql, const Header *header, const ScanPlan *plan, Arena *arena)
 {
+    const StrList *partitions = &header->metadata.partition_columns;
+
     buf_append_c(sql, " JOIN (VALUES ");
-    for (size_t i = 0; i < plan->count; i++)
-        buf_printf(sql, "%s(%.*s, %.*s)", i > 0 ? ", " : "",
+    for (size_t i = 0; i < plan->count; i++) {
+        buf_printf(sql, "%s(%.*s, %.*s", i > 0 ? ", " : "",
                    STR_ARG(duck_quote_literal(arena, plan->locals[i])),
                    STR_ARG(duck_quote_literal(arena, plan->files[i]->path)));
-    buf_append_c(sql, ") p(local, path) ON f.filename = p.local");
+        for (size_t j = 0; j < partitions->count; j++)
+            buf_printf(sql, ", %.*s",
+                       STR_ARG(partition_literal(plan->files[i], partitions->items[j], arena)));
+        buf_append_char(sql, ')');
+    }
+    buf_append_c(sql, ") p(local, path");
+    for (size_t j = 0; j < partitions->count; j++)
+        buf_printf(sql, ", v%zu", j);
+    buf_append_c(sql, ") ON f.filename = p.local");
 }
 
 static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
@@ -104,23 +173,25 @@ static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
 bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count,
                     const Schema *columns, bool with_position, Arena *arena, Str *sql_out, Err *err)
 {
-    const Schema *table_schema = delta_table_get_schema(table);
-    const Schema *wanted       = columns ? columns : table_schema;
-    Buf           sql          = buf_new(arena, 0);
+    const Header *header = table_header(table);
+    const Schema *wanted = columns ? columns : &header->metadata.schema;
+    Buf           sql    = buf_new(arena, 0);
     ScanPlan      plan;
 
+    if (!check_partition_types(table, err)) return false;
     if (!fetch_files(table, files, file_count, arena, &plan, err)) return false;
-    Schema stored = stored_columns(table_schema, wanted, arena);
+    Schema stored = stored_columns(header, wanted, arena);
     buf_append_c(&sql, "(SELECT ");
     for (size_t i = 0; i < wanted->column_count; i++) {
         if (i > 0) buf_append_c(&sql, ", ");
-        append_column(&sql, table_schema, &wanted->columns[i], arena);
+        append_column(&sql, header, &plan, &wanted->columns[i], arena);
     }
     if (with_position) append_position(&sql, &plan, arena);
     buf_append_c(&sql, " FROM ");
     buf_append(&sql, duck_read_parquet_sql(arena, plan.locals, plan.count, &stored));
     buf_append_c(&sql, " f");
-    if (with_position && plan.count > 1) append_paths(&sql, &plan, arena);
+    if (plan.count > 1 && (with_position || header->metadata.partition_columns.count > 0))
+        append_adds(&sql, header, &plan, arena);
     buf_append_char(&sql, ')');
     *sql_out = buf_str(&sql);
     return true;

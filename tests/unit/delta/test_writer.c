@@ -382,6 +382,50 @@ static void a_scan_gives_what_is_asked_for(void **state)
     world_close(world);
 }
 
+/* Partition columns are not in the files: their values stand in the adds. */
+static void a_partitioned_table_is_read_with_its_values(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *table = create_table(world, "source");
+    append_rows(world, table, 1, 2);
+    const DeltaFile *file;
+    size_t           at = 0;
+    assert_true(delta_table_next_file(table, &at, &file));
+    Str data = read_text(world, str_printf(world->arena, "source/%.*s", STR_ARG(file->path)).ptr);
+    delta_table_close(table);
+    put_commit(world, "t", 0,
+               "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n"
+               "{\"metaData\":{\"id\":\"x\",\"partitionColumns\":[\"day\",\"p\"],\"schemaString\":"
+               "\"{\\\"fields\\\":["
+               "{\\\"name\\\":\\\"p\\\",\\\"type\\\":\\\"string\\\"},"
+               "{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\"},"
+               "{\\\"name\\\":\\\"day\\\",\\\"type\\\":\\\"date\\\"}]}\"}}\n");
+    const char *const values[] = {"\"day\":\"2020-01-31\",\"p\":\"it's \\\"q\\\"\"",
+                                  "\"day\":null,\"p\":\"\""};
+    for (int i = 0; i < 2; i++) {
+        const char *name = i == 0 ? "p=1/a" : "b";
+        assert_ok(store_put_new(world->store, str_printf(world->arena, "t/%s", name),
+                                str_bytes(data), &world->err),
+                  &world->err);
+        put_commit(world, "t", i + 1,
+                   str_printf(world->arena,
+                              "{\"add\":{\"path\":\"%s\",\"partitionValues\":{%s},\"size\":%zu,"
+                              "\"modificationTime\":1,\"dataChange\":true}}\n",
+                              name, values[i], data.len)
+                       .ptr);
+        table = open_table(world, "t");
+        assert_int_equal(query_table(world, table,
+                                     "SELECT count(*) FROM %s WHERE day = DATE '2020-01-31' AND p "
+                                     "= 'it''s \"q\"' AND id IN (1, 2)"),
+                         2);
+        assert_int_equal(
+            query_table(world, table, "SELECT count(*) FROM %s WHERE day IS NULL AND p IS NULL"),
+            i * 2);
+        delta_table_close(table);
+    }
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +438,7 @@ int main(void)
         cmocka_unit_test(names_follow_the_tables_properties),
         cmocka_unit_test(files_with_odd_names_are_read),
         cmocka_unit_test(a_scan_gives_what_is_asked_for),
+        cmocka_unit_test(a_partitioned_table_is_read_with_its_values),
     };
     return RUN_DELTA_TESTS(tests);
 }
