@@ -117,5 +117,54 @@ def the_configuration_example_works(folder):
         server.close()
 
 
+TYPES = [  # SQL Server's type, the page's word for Delta's, a value, what a query of bronze gives for it
+    ("bit", "boolean", "1", True), ("tinyint", "short", "255", 255), ("smallint", "short", "-32768", -32768), ("int", "integer", "7", 7),
+    ("bigint", "long", "9007199254740993", 9007199254740993), ("real", "float", "1.5", 1.5), ("float", "double", "0.1", 0.1),
+    ("decimal(10,2)", "decimal", "1.10", "1.10"), ("numeric(38,5)", "decimal", "-2", "-2.00000"), ("money", "decimal(19,4)", "1.2345", "1.2345"),
+    ("smallmoney", "decimal(10,4)", "-1", "-1.0000"), ("date", "date", "'0001-01-01'", "0001-01-01"),
+    ("datetime", "timestamp_ntz", "'2020-01-01T00:00:00.003'", "2020-01-01T00:00:00.003000"),
+    ("smalldatetime", "timestamp_ntz", "'2020-01-01T00:01:00'", "2020-01-01T00:01:00.000000"),
+    ("datetime2(7)", "timestamp_ntz", "'2020-01-01T00:00:00.1234567'", "2020-01-01T00:00:00.123456"),
+    ("datetimeoffset(7)", "timestamp", "'2020-06-01T00:00:00.1234567-05:30'", "2020-06-01T05:30:00.123456+00:00"),
+    ("time(3)", "string", "'10:11:12.345'", "10:11:12.345000000"), ("char(3)", "string", "'a'", "a  "), ("varchar(9)", "string", "''", ""),
+    ("nchar(2)", "string", "N'\u2615'", "\u2615 "), ("nvarchar(9)", "string", "N'\u2615'", "\u2615"), ("varchar(max)", "string", "'long'", "long"),
+    ("nvarchar(max)", "string", "N'\u2615'", "\u2615"), ("text", "string", "'t'", "t"), ("ntext", "string", "N't'", "t"), ("xml", "string", "'<a>1</a>'", "<a>1</a>"),
+    ("uniqueidentifier", "string", "'6f9619ff-8b86-d011-b42d-00c04fc964ff'", "6F9619FF-8B86-D011-B42D-00C04FC964FF"),
+    ("binary(2)", "binary", "0x61", None), ("varbinary(9)", "binary", "0x61", None), ("varbinary(max)", "binary", "0x61", None), ("image", "binary", "0x61", None)]
+STORED = {"boolean": "BOOLEAN", "short": "SMALLINT", "integer": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "date": "DATE", "string": "STRING",
+          "timestamp_ntz": "TIMESTAMP_NTZ", "timestamp": "TIMESTAMP", "binary": "BINARY"}
+
+
+@test
+def every_type_arrives_as_the_types_page_says(folder):
+    page = [[cell.strip() for cell in line.split("|")[1:3]] for line in (ROOT / "docs" / "types.md").read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    server = Server(folder, "--capture-interval", "manual")
+    try:
+        columns = ", ".join(f"c{number} {kind}" for number, (kind, *_) in enumerate(TYPES))
+        server.sql(f"CREATE TABLE dbo.kinds (id int NOT NULL PRIMARY KEY, {columns}); CREATE TABLE dbo.odd (id int NOT NULL PRIMARY KEY, v sql_variant);\n"
+                   f"INSERT INTO dbo.kinds VALUES (1, {', '.join(value for _, _, value, _ in TYPES)});\nGO\nEXEC sys.sp_cdc_enable_db;\nGO\n"
+                   "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'kinds', @role_name = NULL;\n"
+                   "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'odd', @role_name = NULL;")
+        server.scan()
+        lake = Lake(folder / "lake", server)
+        lake.stream("dbo_kinds", "kinds", check=True)
+        rows = json.loads(tidelake("table", "schema", str(folder / "lake/bronze/kinds"), "--json", check=True).stdout)["rows"]
+        stored = {row[0]: row[1] for row in rows}
+        row = lake.query("bronze/kinds", "SELECT " + ", ".join(f"c{number}" for number in range(len(TYPES))) + " FROM t")[0]
+        for number, (kind, delta, _, want) in enumerate(TYPES):
+            name = re.sub(r"\(\d.*", "", kind)
+            lines = [right for left, right in page if re.search(rf"`{re.escape(name)}(\(\w(,\w)?\))?`", left)]
+            equal(len(lines), 1, f"lines of {kind} in docs/types.md")
+            holds(lines[0], delta)
+            equal(stored[f"c{number}"], STORED.get(delta, stored[f"c{number}"]), kind)
+            if want is not None:
+                equal(row[number], want, kind)
+        refused = lake.stream("dbo_odd", "odd")
+        equal(refused.code, 1)
+        holds(refused.last_error(), "dbo_odd", "column v", "sql_variant")
+    finally:
+        server.close()
+
+
 if __name__ == "__main__":
     main()

@@ -147,6 +147,18 @@ def every_end_to_end_test_is_described():
         yield f"docs/testing.md describes {name}, which is not there"
 
 
+def the_messages_in_operations_are_those_of_the_program():
+    literals = []
+    for path in sorted((ROOT / "src").rglob("*.c")):
+        source = re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8"))  # adjacent literals are one
+        literals += [re.sub(r"%(?:\.\*s|lld|s|d)", "\0", literal) for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', source)]
+    for cell in sorted(rows_of("docs/operations.md")):
+        for quoted in re.findall(r'"([^"]+)"', cell):
+            for part in re.split(r" \.\.\. ?|\.\.\.|\b[nm]\b", quoted):
+                if part.strip() and not any(part.strip() in literal for literal in literals):
+                    yield f'docs/operations.md quotes "{part.strip()}", which no message has'
+
+
 def the_list_of_test_ids_is_current():
     done = subprocess.run([sys.executable, ROOT / "tools" / "list-test-ids", "--check"], capture_output=True, text=True)
     if done.returncode != 0:
@@ -155,7 +167,8 @@ def the_list_of_test_ids_is_current():
 
 CASES = [every_relative_link_leads_somewhere, every_file_that_is_named_exists, every_page_can_be_reached,
          every_code_of_a_delta_table_is_explained, every_kind_of_error_is_listed_with_its_exit_status, every_column_we_write_is_described,
-         every_control_and_option_of_tidesim_is_described, every_end_to_end_test_is_described, the_list_of_test_ids_is_current]
+         every_control_and_option_of_tidesim_is_described, every_end_to_end_test_is_described,
+         the_messages_in_operations_are_those_of_the_program, the_list_of_test_ids_is_current]
 
 
 def main():
