@@ -32,6 +32,10 @@ typedef struct
     size_t column_count;
     LIST(SimValue *) rows;
     const BoundSource *source;
+    size_t             cursor;   /* of view_set: columns are mostly set in order */
+    bool               has_more; /* fill gave some rows and wants to be called again */
+    void              *state;    /* of such a fill, NULL at first; in `keep` */
+    Arena             *keep;
 } VirtualRows;
 typedef struct VirtualTable {
     const char          *schema, *name;

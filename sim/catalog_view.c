@@ -13,15 +13,18 @@ SimValue *view_row(VirtualRows *rows)
 
 void view_set(VirtualRows *rows, SimValue *row, const char *column, SimValue value)
 {
-    SimError error = SIM_ERROR_INIT;
-    Str      name  = str_from_c(column);
+    SimError             error   = SIM_ERROR_INIT;
+    const VirtualColumn *columns = rows->source->virtual_table->columns;
+    Str                  name    = str_from_c(column);
 
-    if (value.is_null) return;
     for (size_t i = 0; i < rows->column_count; i++) {
-        const BoundColumn *bound = &rows->source->columns[i];
-        if (!str_equal(str_from_c(rows->source->virtual_table->columns[i].name), name)) continue;
-        if (!sim_convert(&value, &bound->type, 0, false, rows->arena, &row[i], &error))
-            row[i] = sim_null(bound->type);
+        size_t             at    = (rows->cursor + i) % rows->column_count;
+        const BoundColumn *bound = &rows->source->columns[at];
+        if (!str_equal(str_from_c(columns[at].name), name)) continue;
+        rows->cursor = at + 1;
+        if (value.is_null || bound->slot < 0) return; /* nobody asked */
+        if (!sim_convert(&value, &bound->type, 0, false, rows->arena, &row[at], &error))
+            row[at] = sim_null(bound->type);
         return;
     }
 }
@@ -66,37 +69,63 @@ static bool series_step(Exec *exec, BoundSource *source, const SimValue *start,
     return sim_convert(&one, &source->args[0]->type, 0, true, exec->scratch, out, exec->error);
 }
 
-static bool fill_series(VirtualRows *rows, Exec *exec, BoundSource *source)
-{
-    SimValue       bounds[2], step, at;
-    int            direction = 0, order = 0;
-    SimValue       zero = sim_int(0, SIM_INT);
-    const SimType *type = &source->args[0]->type;
+typedef struct Series {
+    SimValue at, stop, step;
+    int      direction;
+    bool     is_done;
+} Series;
 
+static bool series_begin(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    Series  *series = ARENA_NEW(rows->keep, Series);
+    SimValue bounds[2], step, zero = sim_int(0, SIM_INT);
+
+    rows->state = series;
     for (size_t i = 0; i < 2; i++) {
         const SimValue *value = node_eval(source->args[i], exec);
         if (!value) return false;
-        if (value->is_null) return true;
         bounds[i] = *value;
     }
+    series->is_done = bounds[0].is_null || bounds[1].is_null;
+    if (series->is_done) return true;
     if (!series_step(exec, source, &bounds[0], &bounds[1], &step)) return false;
+    series->is_done = step.is_null;
     if (step.is_null) return true;
-    if (!sim_compare(&step, &zero, &direction, exec->error)) return false;
-    if (direction == 0)
+    if (!sim_compare(&step, &zero, &series->direction, exec->error)) return false;
+    if (series->direction == 0)
         return sim_error(exec->error, 4199,
                          "Argument value 0 is invalid for argument 3 of generate_series function.");
-    for (at = bounds[0];;) {
-        if (!sim_compare(&at, &bounds[1], &order, exec->error)) return false;
-        if (direction > 0 ? order > 0 : order < 0) return true;
+    series->at   = bounds[0];
+    series->stop = bounds[1];
+    series->step = step;
+    return true;
+}
+
+/* A thousand at a time, so that a long series needs no memory. */
+static bool fill_series(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    const SimType *type  = &source->args[0]->type;
+    int            order = 0;
+
+    if (!rows->state && !series_begin(rows, exec, source)) return false;
+    Series *series = rows->state;
+    while (!series->is_done && rows->rows.count < 1000) {
+        if (!sim_compare(&series->at, &series->stop, &order, exec->error)) return false;
+        series->is_done = series->direction > 0 ? order > 0 : order < 0;
+        if (series->is_done) break;
         SimValue *row = view_row(rows), next;
-        row[0]        = at;
+        row[0]        = series->at;
         if (sim_type_is_integer(type->kind)) { /* past the end of the type there is nothing */
-            if (__builtin_add_overflow(at.i64, step.i64, &at.i64)) return true;
+            series->is_done = __builtin_add_overflow(series->at.i64, series->step.i64,
+                                                     &series->at.i64);
             continue;
         }
-        if (!sim_arithmetic('+', &at, &step, rows->arena, &next, exec->error)) return false;
-        if (!sim_convert(&next, type, 0, true, rows->arena, &at, exec->error)) return false;
+        if (!sim_arithmetic('+', &series->at, &series->step, rows->arena, &next, exec->error))
+            return false;
+        if (!sim_convert(&next, type, 0, true, rows->arena, &series->at, exec->error)) return false;
     }
+    rows->has_more = !series->is_done;
+    return true;
 }
 
 static const VirtualColumn split_columns[] = {{"value", "nvarchar(4000)"}};

@@ -43,6 +43,7 @@ bool change_complete_row(Change *change, Target *target, SimValue *values, Arena
 void change_fill_slots(Change *change, BoundSource *source, const SimValue *values);
 bool change_send_header(Change *change) MUST_CHECK;
 bool change_send_row(Change *change) MUST_CHECK; /* OUTPUT of the row in the slots */
+/* A value as the column holds it; its bytes may be those of `value`. */
 bool change_store(Change *change, const Target *target, size_t ordinal, const SimValue *value,
                   Arena *arena, SimValue *out) MUST_CHECK;
 

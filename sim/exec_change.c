@@ -164,7 +164,7 @@ bool change_store(Change *change, const Target *target, size_t ordinal, const Si
         return true;
     }
     if (kind == SIM_VARIANT) {
-        *out = value_copy(arena, value);
+        *out = *value;
         return true;
     }
     if ((sim_type_is_text(kind) || kind == SIM_BINARY || kind == SIM_VARBINARY) &&
@@ -177,10 +177,14 @@ bool change_store(Change *change, const Target *target, size_t ordinal, const Si
         open.length = -1;
         if (!sim_convert(value, &open, 0, true, arena, &whole, change->error)) return false;
         if (!fits(&whole, &column->type)) return truncation(change, target, column, value, arena);
+        if (whole.bytes.len <= (size_t)column->type.length &&
+            (kind == SIM_VARCHAR || kind == SIM_NVARCHAR || kind == SIM_VARBINARY)) {
+            *out      = whole;
+            out->type = column->type;
+            return true;
+        }
     }
-    if (!sim_convert(value, &column->type, 0, true, arena, out, change->error)) return false;
-    if (kind >= SIM_CHAR) *out = value_copy(arena, out);
-    return true;
+    return sim_convert(value, &column->type, 0, true, arena, out, change->error);
 }
 
 void change_fill_slots(Change *change, BoundSource *source, const SimValue *values)

@@ -416,10 +416,21 @@ typedef struct Virtual {
     Node        *filter;
     ScanColumn  *columns;
     size_t       column_count;
-    Arena       *arena, *scratch;
+    Arena       *arena, *scratch, *keep;
     VirtualRows  rows;
     size_t       at;
 } Virtual;
+
+static bool virtual_fill(Virtual *scan, Exec *exec)
+{
+    arena_reset(scan->arena);
+    scan->at              = 0;
+    scan->rows.has_more   = false;
+    scan->rows.rows.items = NULL;
+    scan->rows.rows.count = scan->rows.rows.capacity = 0;
+    exec->scratch                                    = scan->arena;
+    return exec_check(exec) && scan->source->virtual_table->fill(&scan->rows, exec, scan->source);
+}
 
 static bool virtual_open(Op *op, Exec *exec)
 {
@@ -428,20 +439,26 @@ static bool virtual_open(Op *op, Exec *exec)
     if (!scan->arena) {
         scan->arena   = exec_arena(exec);
         scan->scratch = exec_arena(exec);
+        scan->keep    = exec_arena(exec);
     }
-    arena_reset(scan->arena);
-    scan->at   = 0;
-    scan->rows = (VirtualRows){
-        .arena = scan->arena, .column_count = scan->source->column_count, .source = scan->source};
-    exec->scratch = scan->arena;
-    return scan->source->virtual_table->fill(&scan->rows, exec, scan->source);
+    arena_reset(scan->keep);
+    scan->rows = (VirtualRows){.arena        = scan->arena,
+                               .column_count = scan->source->column_count,
+                               .source       = scan->source,
+                               .keep         = scan->keep};
+    return virtual_fill(scan, exec);
 }
 
 static Pull virtual_next(Op *op, Exec *exec)
 {
     Virtual *scan = (Virtual *)op;
 
-    while (scan->at < scan->rows.rows.count) {
+    for (;;) {
+        if (scan->at == scan->rows.rows.count) {
+            if (!scan->rows.has_more) return PULL_END;
+            if (!virtual_fill(scan, exec)) return PULL_ERROR;
+            if (scan->rows.rows.count == 0) return PULL_END;
+        }
         const SimValue *row = scan->rows.rows.items[scan->at++];
         for (size_t i = 0; i < scan->column_count; i++)
             exec->slots[scan->columns[i].slot] = row[scan->columns[i].ordinal];
@@ -451,9 +468,7 @@ static Pull virtual_next(Op *op, Exec *exec)
         Truth truth   = scan->filter->test(scan->filter, exec);
         if (truth == TRUTH_ERROR) return PULL_ERROR;
         if (truth == TRUTH_TRUE) return PULL_ROW;
-        if ((scan->at & 1023) == 0 && !exec_check(exec)) return PULL_ERROR;
     }
-    return PULL_END;
 }
 
 static void virtual_close(Op *op, Exec *exec)

@@ -154,6 +154,7 @@ static bool new_values(Update *update, const SimRow *row, SimValue **out)
             if (!value ||
                 !change_store(change, &change->target, i, value, change->arena, &values[i]))
                 return false;
+            values[i] = value_copy(change->arena, &values[i]);
         } else {
             sim_row_value(change->target.table, row, i, &values[i]);
         }
