@@ -97,10 +97,11 @@ static bool parse_type_name(Parser *parser, Str *out)
 
 bool parse_type(Parser *parser, bool for_cast, SimType *out)
 {
-    Str     name;
-    int32_t line   = line_of(parser);
-    int64_t first  = -1;
-    int64_t second = -1;
+    Str      name;
+    int32_t  line   = line_of(parser);
+    int64_t  first  = -1;
+    int64_t  second = -1;
+    SimError error  = SIM_ERROR_INIT;
 
     if (!parse_type_name(parser, &name)) return false;
     if (accept_op(parser, '(')) {
@@ -109,7 +110,6 @@ bool parse_type(Parser *parser, bool for_cast, SimType *out)
         if (!expect_op(parser, ')')) return false;
         if (first == -1) first = 0; /* a written -1 is a wrong length, not a missing one */
     }
-    if (sim_type_make(name, first, second, for_cast, out, parser->error)) return true;
-    if (!parser->lexer.failed) parser->error->line = line;
-    return false;
+    if (sim_type_make(name, first, second, for_cast, out, &error)) return true;
+    return parse_fail(parser, line, error.number, "%s", error.message);
 }

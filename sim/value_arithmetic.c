@@ -372,20 +372,26 @@ static bool divide_decimals(Wide left, int left_scale, Wide right, int right_sca
     return set_decimal(size, (left < 0) != (right < 0), type, out, error);
 }
 
+static bool add_scaled(char op, Wide left, Wide right, Wide *out)
+{
+    return op == '-' ? !__builtin_sub_overflow(left, right, out)
+                     : !__builtin_add_overflow(left, right, out);
+}
+
 static bool add_decimals(char op, Wide left, int left_scale, Wide right, int right_scale,
                          const SimType *type, SimValue *out, SimError *error)
 {
     int  scale = MAX(left_scale, right_scale);
     Wide one = 0, two = 0, sum = 0;
+    bool fits = wide_rescale(left, left_scale, scale, &one) &&
+                wide_rescale(right, right_scale, scale, &two) && add_scaled(op, one, two, &sum);
 
-    if (!wide_rescale(left, left_scale, scale, &one) ||
-        !wide_rescale(right, right_scale, scale, &two)) {
-        scale = type->scale; /* the full fraction does not fit beside so large a number */
+    if (!fits) { /* the full fraction has no room beside so large a number */
+        scale = type->scale;
         if (!wide_rescale(left, left_scale, scale, &one) ||
-            !wide_rescale(right, right_scale, scale, &two))
+            !wide_rescale(right, right_scale, scale, &two) || !add_scaled(op, one, two, &sum))
             return overflow(type, error);
     }
-    sum = op == '-' ? one - two : one + two; /* below 2 * 10^38, which fits */
     if (scale != type->scale && !wide_rescale(sum, scale, type->scale, &sum))
         return overflow(type, error);
     return set_decimal(magnitude(sum), sum < 0, type, out, error);

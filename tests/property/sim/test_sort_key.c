@@ -34,9 +34,10 @@ static void check_pair(Arena *arena, const SimValue *left, const SimValue *right
     int down  = compare_keys(key_of(arena, left, true), key_of(arena, right, true));
 
     if (order == up && order == -down && order == -sim_compare_same(right, left)) return;
-    fail_msg("%s, %.*s: compare %d, keys %d and %d\n left %.*s\nright %.*s", sim_type_name(left->type.kind),
-             STR_ARG(sim_collation_name(left->type.collation)), order, up, down,
-             STR_ARG(hex_encode(arena, left->bytes, false)), STR_ARG(hex_encode(arena, right->bytes, false)));
+    fail_msg("%s, %.*s: compare %d, keys %d and %d\n left %.*s\nright %.*s",
+             sim_type_name(left->type.kind), STR_ARG(sim_collation_name(left->type.collation)),
+             order, up, down, STR_ARG(hex_encode(arena, left->bytes, false)),
+             STR_ARG(hex_encode(arena, right->bytes, false)));
 }
 
 static SimValue any_value(Rng *rng, Arena *arena, const SimType *type)
@@ -71,7 +72,7 @@ static void keys_have_the_order_of_comparison_under_every_collation(void **state
         Rng   *rng   = rng_new(seed);
         Arena *arena = arena_new();
         for (size_t at = 0;;) {
-            SimType type   = sim_type_sized(rng_below(rng, 2) == 0 ? SIM_VARCHAR : SIM_NVARCHAR, 30);
+            SimType type = sim_type_sized(rng_below(rng, 2) == 0 ? SIM_VARCHAR : SIM_NVARCHAR, 30);
             type.collation = sim_collation_next(&at);
             if (type.collation == NULL) break;
             for (int i = 0; i < 20; i++) {
@@ -98,8 +99,12 @@ static void keys_have_the_order_of_comparison_for_broken_text(void **state)
             type.collation = sim_collation_next(&at);
             if (type.collation == NULL) break;
             for (int i = 0; i < 10; i++) {
-                SimValue left  = {.type = type, .bytes = gen_bytes(rng, arena, rng_below(rng, 5) * (wide ? 2 : 1))};
-                SimValue right = {.type = type, .bytes = gen_bytes(rng, arena, rng_below(rng, 5) * (wide ? 2 : 1))};
+                SimValue left = {
+                    .type  = type,
+                    .bytes = gen_bytes(rng, arena, rng_below(rng, 5) * (wide ? 2 : 1))};
+                SimValue right = {
+                    .type  = type,
+                    .bytes = gen_bytes(rng, arena, rng_below(rng, 5) * (wide ? 2 : 1))};
                 check_pair(arena, &left, &right);
             }
         }
@@ -113,11 +118,11 @@ static void keys_can_be_joined(void **state)
 {
     (void)state;
     FOR_EACH_SEED (seed, 500) {
-        Rng   *rng        = rng_new(seed);
-        Arena *arena      = arena_new();
-        Buf    left_key   = buf_new(arena, 0);
-        Buf    right_key  = buf_new(arena, 0);
-        int    want       = 0;
+        Rng   *rng       = rng_new(seed);
+        Arena *arena     = arena_new();
+        Buf    left_key  = buf_new(arena, 0);
+        Buf    right_key = buf_new(arena, 0);
+        int    want      = 0;
         for (int column = 0; column < 3; column++) {
             SimType  type       = gen_type(rng, (SimTypeKind)rng_below(rng, SIM_TEXT));
             bool     descending = rng_below(rng, 2) == 0;
@@ -155,12 +160,16 @@ static void single_characters_fold_as_they_compare(void **state)
                 for (int side = 0; side < 2; side++) {
                     char     utf8[4];
                     uint32_t point = (uint32_t)rng_below(rng, 0x250) + 0x21;
-                    if (point == 0xDF || point == 0xE6 || point == 0xC6 || point == 0x152 || point == 0x153) point = 'x'; /* count as two letters */
+                    if (point == 0xDF || point == 0xE6 || point == 0xC6 || point == 0x152 ||
+                        point == 0x153)
+                        point = 'x'; /* count as two letters */
                     points[side] = point;
-                    texts[side]  = sim_text_from_utf8(arena, collation, true, (Str){utf8, utf8_encode(point, utf8)});
+                    texts[side]  = sim_text_from_utf8(arena, collation, true,
+                                                      (Str){utf8, utf8_encode(point, utf8)});
                 }
                 bool equal  = sim_text_compare(collation, true, texts[0], texts[1]) == 0;
-                bool folded = sim_text_fold(collation, true, points[0]) == sim_text_fold(collation, true, points[1]);
+                bool folded = sim_text_fold(collation, true, points[0]) ==
+                              sim_text_fold(collation, true, points[1]);
                 assert_int_equal(equal, folded);
             }
         }

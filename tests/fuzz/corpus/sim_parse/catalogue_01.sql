@@ -1,0 +1,1 @@
+SELECT CAST(SERVERPROPERTY('ProductMajorVersion') AS int) AS major_version, d.name FROM sys.databases AS d WHERE d.database_id = DB_ID();

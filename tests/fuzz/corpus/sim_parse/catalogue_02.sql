@@ -1,0 +1,1 @@
+SELECT COALESCE(MAX(w.wait_time_ms), 0) AS ms FROM sys.dm_exec_session_wait_stats AS w WHERE w.session_id = @@SPID

@@ -1,0 +1,1 @@
+SELECT CAST(CURRENT_TIMEZONE_ID() AS nvarchar(128)) AS zone;

@@ -1,0 +1,1 @@
+SELECT CONVERT(char(22), sys.fn_cdc_increment_lsn(CONVERT(binary(10), @P1, 1)), 1) AS lsn;

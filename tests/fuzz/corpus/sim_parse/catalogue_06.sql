@@ -1,0 +1,1 @@
+SELECT TOP (1) m.start_lsn, m.tran_end_time FROM cdc.lsn_time_mapping AS m WHERE m.start_lsn <= CONVERT(binary(10), @P1, 1) ORDER BY m.start_lsn DESC;

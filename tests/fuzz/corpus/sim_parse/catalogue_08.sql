@@ -1,0 +1,1 @@
+SELECT CONVERT(char(22), COALESCE((SELECT TOP (1) m.start_lsn FROM cdc.lsn_time_mapping AS m WHERE m.tran_end_time <= DATEADD(hour, -3, CONVERT(datetime, @P1, 126)) ORDER BY m.tran_end_time DESC, m.start_lsn DESC), 0x00000000000000000000), 1) AS below;

@@ -1,0 +1,1 @@
+WITH r AS (SELECT c.[__$start_lsn] AS l, NTILE(4) OVER (ORDER BY c.[__$start_lsn]) AS tile FROM cdc.[dbo_t_CT] AS c) SELECT CONVERT(char(22), MAX(r.l), 1) AS last_lsn, COUNT_BIG(*) AS row_count FROM r GROUP BY r.tile ORDER BY MAX(r.l);

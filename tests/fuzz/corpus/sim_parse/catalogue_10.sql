@@ -1,0 +1,1 @@
+SELECT c.[__$start_lsn], m.tran_end_time, c.[a] FROM cdc.[dbo_t_CT] AS c INNER JOIN cdc.lsn_time_mapping AS m ON m.start_lsn = c.[__$start_lsn] WHERE c.[__$start_lsn] >= CONVERT(binary(10), @P1, 1) ORDER BY c.[__$start_lsn], c.[__$command_id];

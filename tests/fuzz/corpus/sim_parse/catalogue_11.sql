@@ -1,0 +1,1 @@
+EXEC sys.sp_cdc_help_change_data_capture @source_schema = @P1, @source_name = @P2;

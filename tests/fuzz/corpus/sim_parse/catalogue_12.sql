@@ -1,0 +1,1 @@
+SELECT HAS_PERMS_BY_NAME(N'cdc.' + QUOTENAME(@P1 + N'_CT'), N'OBJECT', N'SELECT') AS can_read;

@@ -1,0 +1,1 @@
+SELECT a.k AS key_min, z.k AS key_max FROM (SELECT TOP (1) t.[k] AS k FROM [s].[t] AS t WHERE t.[k] IS NOT NULL ORDER BY t.[k]) AS a CROSS JOIN (SELECT TOP (1) t.[k] AS k FROM [s].[t] AS t ORDER BY t.[k] DESC) AS z;

@@ -1,0 +1,1 @@
+SELECT x.b, COUNT_BIG(*) AS n, SUM(CAST(x.o AS decimal(38,0))) AS key_sum FROM (SELECT q.o, q.o / CAST(10 AS bigint) - IIF(q.o % CAST(10 AS bigint) < 0, 1, 0) AS b FROM (SELECT CAST(DATEDIFF(day, CAST('19700101' AS date), t.[k]) AS bigint) AS o FROM [s].[t] AS t WHERE t.[k] IS NOT NULL) AS q) AS x GROUP BY x.b;

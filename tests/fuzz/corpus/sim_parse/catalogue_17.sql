@@ -1,0 +1,1 @@
+SELECT x.l FROM (SELECT MIN(t) AS t0 FROM m HAVING MIN(t) IS NOT NULL) r CROSS APPLY (SELECT d.start_lsn AS l FROM (SELECT r.t0 AS lo) b CROSS APPLY (SELECT start_lsn, LAG(t) OVER (ORDER BY start_lsn) AS prev FROM m WHERE start_lsn > b.lo) d WHERE d.t < DATEADD(minute, -1, d.prev)) x

@@ -1,0 +1,1 @@
+SELECT * FROM (VALUES (CONVERT(binary(10), @P1, 1), CONVERT(datetime, @P2, 126))) v(start_lsn, t)

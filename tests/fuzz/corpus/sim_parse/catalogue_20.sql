@@ -1,0 +1,1 @@
+SELECT (SELECT MIN(k) FROM t WHERE k >= 1 AND k < 9) AS lo, (SELECT MAX(k) FROM t) AS hi

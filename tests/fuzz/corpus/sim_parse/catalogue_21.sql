@@ -1,0 +1,1 @@
+SELECT [db].sys.fn_cdc_get_max_lsn()

@@ -1,0 +1,1 @@
+SELECT TOP (@P0 + 1) start_lsn FROM [db].cdc.lsn_time_mapping WHERE tran_id <> 0x00 ORDER BY start_lsn

@@ -1,0 +1,1 @@
+SELECT CASE WHEN s.[status]=4 THEN 1 ELSE 0 END AS [on] FROM [db].sys.dm_server_services s WHERE s.[servicename] LIKE N'SQL Server Agent (%';

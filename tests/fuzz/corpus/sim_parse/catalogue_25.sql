@@ -1,0 +1,1 @@
+DECLARE @t TABLE (a int NULL, b nvarchar(128)); INSERT INTO @t EXEC sp_columns_100 @P0, @P1; SELECT a FROM @t ORDER BY b

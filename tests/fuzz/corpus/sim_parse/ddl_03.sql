@@ -1,0 +1,1 @@
+ALTER TABLE t ADD x int NULL, y varchar(10) NOT NULL CONSTRAINT d DEFAULT ''

@@ -1,0 +1,1 @@
+CREATE DATABASE x COLLATE Latin1_General_CI_AS

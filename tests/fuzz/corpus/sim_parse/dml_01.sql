@@ -1,0 +1,1 @@
+INSERT INTO t (a, b) OUTPUT inserted.id, inserted.* VALUES (1, 'x'), (DEFAULT, N'ş')

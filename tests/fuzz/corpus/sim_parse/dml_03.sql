@@ -1,0 +1,1 @@
+INSERT INTO @t EXEC sp_columns_100 @P1, @P2

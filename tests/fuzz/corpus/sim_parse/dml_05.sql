@@ -1,0 +1,1 @@
+UPDATE t SET a = 1, b += 2, @v = c = 3 FROM t JOIN u ON t.id = u.id WHERE u.x IS NULL

@@ -1,0 +1,1 @@
+UPDATE TOP (5) t SET t.a = DEFAULT OUTPUT deleted.a, inserted.a

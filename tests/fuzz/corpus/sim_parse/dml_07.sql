@@ -1,0 +1,1 @@
+DELETE FROM t OUTPUT deleted.* WHERE id IN (SELECT id FROM u)

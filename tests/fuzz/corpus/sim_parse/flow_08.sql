@@ -1,0 +1,1 @@
+RAISERROR('x %d', 16, 1, @a) WITH NOWAIT

@@ -1,0 +1,1 @@
+EXEC @rc = dbo.p @a = 1, @b = @c OUTPUT

@@ -1,0 +1,1 @@
+DECLARE @t TABLE (a int PRIMARY KEY, b int)

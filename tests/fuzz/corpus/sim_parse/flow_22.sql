@@ -1,0 +1,1 @@
+DECLARE @x int SELECT @x = 1, @x += 2

@@ -1,0 +1,1 @@
+GRANT SELECT ON cdc.[x_CT] TO [joe]

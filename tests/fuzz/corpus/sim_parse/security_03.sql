@@ -1,0 +1,1 @@
+GRANT SELECT (a, b) ON OBJECT::dbo.t TO joe, jim

@@ -1,0 +1,1 @@
+SET FMTONLY ON select * from t SET FMTONLY OFF
