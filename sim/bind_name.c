@@ -149,9 +149,24 @@ bool bind_table_name(Binder *binder, const ObjectName *name, SimDatabase **datab
                         STR_ARG(full_name(binder->arena, name)));
 }
 
+/* The description of a table stays as it is until the statement ends. */
+static bool hold_description(Binder *binder, SimDatabase *database, SimTable *table)
+{
+    SimSession *session = binder->session;
+
+    if (session->statement_depth == 0 || sim_table_info(table)->is_temporary) return true;
+    if (!sim_lock_table(session_txn(session, database), table, SIM_LOCK_SCHEMA, false,
+                        binder->error))
+        return false;
+    if (!sim_table_is_dropped(table)) return true;
+    return binder_error(binder, 0, 208, "Invalid object name '%.*s'.",
+                        STR_ARG(sim_table_info(table)->name));
+}
+
 BoundSource *bind_table_source(Binder *binder, QueryScope *scope, SimDatabase *database,
                                SimTable *table, Str schema, Str alias)
 {
+    if (!hold_description(binder, database, table)) return NULL;
     const SimTableInfo *info   = sim_table_info(table);
     BoundSource        *source = scope_add(binder, scope, BOUND_TABLE, alias, 0);
 

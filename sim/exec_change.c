@@ -36,7 +36,6 @@ bool change_target(Change *change, const ObjectName *name, Target *out)
     } else if (!bind_table_name(change->binder, name, &out->database, &out->table, &out->schema)) {
         return false;
     }
-    out->info = sim_table_info(out->table);
     return true;
 }
 
@@ -73,7 +72,9 @@ bool change_bind_computed(Change *change, Target *target)
     bool        trusted = change->binder->is_trusted;
     bool        ok      = true;
 
-    target->row                = row_source(change, scope, target, STR_EMPTY);
+    target->row = row_source(change, scope, target, STR_EMPTY);
+    if (!target->row) return false;
+    target->info               = target->row->info;
     target->computed           = ARENA_ARRAY(change->arena, Node *, target->info->column_count + 1);
     target->defaults           = ARENA_ARRAY(change->arena, Node *, target->info->column_count + 1);
     change->binder->is_trusted = true;
@@ -85,7 +86,7 @@ bool change_bind_computed(Change *change, Target *target)
             ok = bind_expr(change->binder, NULL, column->default_value, &target->defaults[i]);
     }
     change->binder->is_trusted = trusted;
-    return ok && target->row;
+    return ok;
 }
 
 bool change_bind_output(Change *change, bool has_inserted, bool has_deleted)

@@ -252,6 +252,8 @@ static Flow run_data(SimSession *session, const Stmt *stmt, DataRun run, uint16_
     SimError        error  = SIM_ERROR_INIT;
     Flow            flow   = FLOW_NEXT;
 
+    if (session->options.fmtonly && stmt->kind != STMT_SELECT)
+        return FLOW_NEXT; /* described, not run */
     if (session->options.implicit_transactions && session->tran_count == 0 &&
         !(stmt->kind == STMT_SELECT && !stmt->select->from))
         session_begin(session, STR_EMPTY);

@@ -28,7 +28,7 @@ struct Frame {
 };
 
 /* --- transactions --- */
-#define SESSION_TXNS 8 /* databases one transaction may touch */
+#define SESSION_TXNS 32 /* databases one transaction may touch */
 typedef struct SessionTxn {
     SimDatabase *database;
     SimTxn      *txn;

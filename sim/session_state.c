@@ -1,6 +1,7 @@
 /* session_state.c - options, variables, principals and transactions of a session. */
 #include "sim/front_internal.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -205,7 +206,7 @@ SimTxn *session_txn(SimSession *session, SimDatabase *database)
 {
     for (size_t i = 0; i < session->txn_count; i++)
         if (session->txns[i].database == database) return session->txns[i].txn;
-    if (session->txn_count == SESSION_TXNS) return session->txns[SESSION_TXNS - 1].txn;
+    assert(session->txn_count < SESSION_TXNS);
     SessionTxn *entry = &session->txns[session->txn_count++];
     entry->database   = database;
     entry->txn        = sim_txn_begin(database, &session->waiter, session->options.isolation);

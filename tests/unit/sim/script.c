@@ -190,6 +190,28 @@ Str script_run(Script *script, int session, Str sql)
     return buf_str(&script->out);
 }
 
+Str script_rpc(Script *script, int session, uint16_t proc_id, const char *name,
+               const SimParameter *params, size_t count)
+{
+    script->out = buf_new(script->arena, 0);
+    if (!sim_session_rpc(script_session(script, session), proc_id, str_from_c(name), params, count,
+                         &script->sink))
+        buf_append_c(&script->out, "(closed)\n");
+    return buf_str(&script->out);
+}
+
+SimSink *script_sink(Script *script)
+{
+    return &script->sink;
+}
+
+Str script_answer(Script *script)
+{
+    Str answer  = buf_str(&script->out);
+    script->out = buf_new(script->arena, 0);
+    return answer;
+}
+
 /* --- files --- */
 static Str read_file(Arena *arena, const char *path)
 {

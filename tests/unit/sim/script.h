@@ -22,6 +22,11 @@ Script *script_open(void); /* a server on a virtual clock, capture by hand, a fi
 void    script_close(Script *script);
 /* Answers as one text, sessions are numbered from 1. */
 Str script_run(Script *script, int session, Str sql);
+/* The same for a remote procedure call: by number, or by name when it is 0. */
+Str      script_rpc(Script *script, int session, uint16_t proc_id, const char *name,
+                    const SimParameter *params, size_t count);
+SimSink *script_sink(Script *script); /* appends to what script_answer returns and clears */
+Str      script_answer(Script *script);
 /* Runs a file of tests/unit/sim/sql and fails the test at the first difference. */
 void        script_check_file(const char *name);
 SimSession *script_session(Script *script, int session);
