@@ -79,6 +79,22 @@ static Str changes(World *world, const CaptureTable *table, Lsn after, Lsn to, b
     return text;
 }
 
+static Str read_part(World *world, const CaptureTable *table, const TablePlan *plan,
+                     size_t partition, int64_t *rows)
+{
+    Schema     schema = captured_schema(world, &table->instances[0]);
+    Offset     stamp  = {.lsn = max_lsn(world)};
+    RowStream *stream;
+    Str        text = STR_EMPTY;
+
+    assert_ok(mssql_read_table(world_mssql(world), table, plan, partition, &schema, STR("x"),
+                               &stamp, world->arena, rows, &stream, &world->err),
+              &world->err);
+    assert_ok(world_rows(world, stream, true, &text), &world->err);
+    row_stream_close(stream);
+    return text;
+}
+
 static Str lsn_text(World *world, Lsn lsn)
 {
     return lsn_str(world->arena, lsn);
@@ -194,6 +210,53 @@ static void every_type_comes_through_in_every_operation(void **state) /* Q16 */
     assert_true(m.end_commit_ts.is_set && m.source_max_commit_ts.is_set &&
                 !isnan(m.capture_lag_seconds));
     assert_true(m.min_lsn_after_is_set);
+}
+
+/* Types that are read value by value, behind all others (1.2), and those that come as text. */
+static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
+{
+    World         *world = world_of(state);
+    ChangeMetrics  m;
+    TablePartition whole = {0};
+    TablePlan      plan  = {.partitions = &whole, .partition_count = 1};
+    int64_t        rows  = 0;
+
+    world_run(world, "CREATE TABLE dbo.longs (v varchar(max) NULL, id int NOT NULL PRIMARY KEY, n "
+                     "nvarchar(max) NULL, t time(7) NULL, o datetimeoffset(7) NULL, "
+                     "b varbinary(max) NULL, x xml NULL, sd smalldatetime NULL, sm smallmoney "
+                     "NULL, rv rowversion)");
+    world_run(world, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = "
+                     "N'longs', @role_name = NULL");
+    scan(world);
+    Lsn before = max_lsn(world);
+    world_run(world,
+              "INSERT INTO dbo.longs (v, id, n, t, o, b, x, sd, sm) VALUES (REPLICATE(CAST('x' AS "
+              "varchar(max)), 60000), 1, "
+              "REPLICATE(CAST(N'\xC3\xA9' AS nvarchar(max)), 30000), '13:50:01.1234567', "
+              "'2026-06-01 10:00:00.1234567 +02:00', 0x0102, '<a/>', '2026-06-01 10:01', 1.5), "
+              "(NULL, 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL), ('', 3, N'', '00:00', NULL, "
+              "0x, NULL, NULL, -0.0001)");
+    scan(world);
+    CaptureTable table = find(world, "dbo_longs");
+    Buf          want  = buf_new(world->arena, 0);
+    for (int i = 0; i < 60000; i++)
+        buf_append_char(&want, 'x');
+    buf_append_c(&want, "|1|");
+    for (int i = 0; i < 30000; i++)
+        buf_append_c(&want, "\xC3\xA9");
+    buf_append_c(&want, "|13:50:01.123456700|2026-06-01T08:00:00.123456+00:00|0x0102|<a/"
+                        ">|2026-06-01T10:01:00.000000|1.5000|0x");
+    Str change_rows = changes(world, &table, before, max_lsn(world), false, &m);
+    Str table_rows  = read_part(world, &table, &plan, 0, &rows);
+    assert_int_equal(m.rows, 3);
+    assert_int_equal(rows, 3);
+    for (int form = 0; form <= 1; form++) {
+        Str text = form ? table_rows : change_rows;
+        assert_true(str_find(text, buf_str(&want), 0) > 0);
+        assert_true(str_find(text, STR("|NULL|2|NULL|NULL|NULL|NULL|NULL|NULL|NULL|0x"), 0) > 0);
+        assert_true(str_find(text, STR("||3||00:00:00.000000000|NULL|0x|NULL|NULL|-0.0001|0x"), 0) >
+                    0);
+    }
 }
 
 static void positions_move_as_the_log_does(void **state) /* Q06 to Q10, Q14, Q15 */
@@ -344,22 +407,6 @@ a_time_leads_to_the_last_commit_that_is_not_later(void **state) /* Q11 and its p
     assert_ok(mssql_lsn_at_time(mssql, us_of("1999-01-01T00:00:00"), &lsn, &is_set, &world->err),
               &world->err);
     assert_false(is_set);
-}
-
-static Str read_part(World *world, const CaptureTable *table, const TablePlan *plan,
-                     size_t partition, int64_t *rows)
-{
-    Schema     schema = captured_schema(world, &table->instances[0]);
-    Offset     stamp  = {.lsn = max_lsn(world)};
-    RowStream *stream;
-    Str        text = STR_EMPTY;
-
-    assert_ok(mssql_read_table(world_mssql(world), table, plan, partition, &schema, STR("x"),
-                               &stamp, world->arena, rows, &stream, &world->err),
-              &world->err);
-    assert_ok(world_rows(world, stream, true, &text), &world->err);
-    row_stream_close(stream);
-    return text;
 }
 
 /* For any number of parts, each row once. */
@@ -739,6 +786,7 @@ static int open_slot(void **state)
 static const struct CMUnitTest cases[] = {
     cmocka_unit_test(the_server_and_its_tables_are_found),
     cmocka_unit_test(every_type_comes_through_in_every_operation),
+    cmocka_unit_test(long_values_and_times_come_through),
     cmocka_unit_test(positions_move_as_the_log_does),
     cmocka_unit_test(commit_times_follow_the_zone_through_the_repeated_hour),
     cmocka_unit_test(a_time_leads_to_the_last_commit_that_is_not_later),
