@@ -40,6 +40,23 @@ def the_man_pages_format_without_a_complaint(folder):
         holds(re.sub(".\x08", "", done.stdout), "EXIT STATUS", "EXAMPLES")
 
 
+def completed(*words):
+    script = (f"source {ROOT}/tools/completion.bash; COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}; "
+              f"_tidelake_complete {shlex.quote(words[0])} {shlex.quote(words[-1])} {shlex.quote(words[-2])}; echo ${{COMPREPLY[@]}}")
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
+
+
+@test
+def the_shell_completes_commands_options_and_choices(folder):
+    tidelake_path, tidesim_path = program("tidelake"), program("tidesim")
+    equal(completed(tidelake_path, "s"), ["stream"])
+    equal(completed(tidesim_path, ""), ["serve", "exec", "--help", "--version"])
+    equal(completed(tidelake_path, "stream", "--max"), ["--max-commits-per-batch", "--max-batches"])
+    equal(completed(tidelake_path, "stream", "--trigger", ""), ["available-now", "interval", "continuous"])
+    equal(completed(tidelake_path, "table", "h"), ["history"])
+    equal(completed(tidelake_path, "apply", "x"), [])
+
+
 @test
 def every_option_that_is_shown_exists(folder):
     known, wrong, count = {}, [], 0
