@@ -388,9 +388,8 @@ static bool answer_attention(Connection *connection, bool is_ignored_request)
         return true;
     }
     begin_response(connection);
-    tds_sink_begin(&connection->sink);
-    put_attention_done(connection);
-    tds_sink_finish(&connection->sink, false);
+    tds_put_done(connection->writer, connection->client.tds_version, TDS_TOKEN_DONE, TDS_DONE_ATTN,
+                 SIM_COMMAND_ATTENTION, 0);
     return send_response(connection);
 }
 

@@ -46,6 +46,8 @@ SimType sim_type_of_tds(const TdsType *type);
 bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena,
                       SimValue *out) MUST_CHECK;
 
+#define SIM_COMMAND_ATTENTION 0xFD /* "current command" of the DONE that acknowledges one */
+
 /* --- results as tokens (server_sink.c) --- */
 
 /* The last DONE is held back, because only what follows tells whether it has MORE. */

@@ -29,7 +29,8 @@ static void put_pending(TdsSink *sink, bool is_last)
     if (done->has_count) status |= TDS_DONE_COUNT;
     if (done->is_attention) status |= TDS_DONE_ATTN;
     tds_put_done(sink->writer, sink->client.tds_version, done_token(done->kind), status,
-                 done->command, (uint64_t)(done->has_count ? done->row_count : 0));
+                 done->is_attention ? SIM_COMMAND_ATTENTION : done->command,
+                 (uint64_t)(done->has_count ? done->row_count : 0));
 }
 
 static bool is_open(const TdsSink *sink)
@@ -101,6 +102,11 @@ static bool on_done(SimSink *base, const SimDone *done)
 {
     TdsSink *sink = of(base);
 
+    /* What was stopped ends too: a lone acknowledgement makes the statement a success to Microsoft's driver. */
+    if (done->is_attention && !sink->has_pending) {
+        sink->pending     = (SimDone){.kind = SIM_DONE_STATEMENT};
+        sink->has_pending = true;
+    }
     put_pending(sink, false);
     sink->pending     = *done;
     sink->has_pending = true;
