@@ -290,10 +290,33 @@ static bool write_checkpoint(DeltaTable *table, StoreStaging *staging, Arena *ar
     return announce(table, version, &counts, entry.size_bytes, arena, err);
 }
 
+/* Under checkpointProtection a version that is not the newest keeps the checkpoints it has (1.8). */
+static bool may_checkpoint_old_version(const DeltaTable *table, Err *err)
+{
+    const Str  feature = STR("checkpointProtection");
+    StoreEntry entry;
+
+    if (!str_list_has(&table_header(table)->protocol.writer_features, feature)) return true;
+    Arena *arena  = arena_new();
+    Str    next   = store_join(arena, table->place.log_path,
+                               log_name_commit(arena, table->state->version + 1));
+    bool   is_old = store_stat(table->context->store, next, &entry, err);
+    arena_close(arena);
+    if (is_old)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "table %.*s: \"checkpointProtection\" keeps old versions from being "
+                       "checkpointed anew",
+                       STR_ARG(table->place.path));
+    if (err->code != ERR_NOT_FOUND) return false;
+    err_clear(err);
+    return true;
+}
+
 /* DELTA-P.. never come up here: the table was opened. */
 static bool can_checkpoint(const DeltaTable *table, Err *err)
 {
     if (!delta_table_check_writable(table, false, err)) return false;
+    if (!may_checkpoint_old_version(table, err)) return false;
     if (header_property_is_true(table_header(table), "delta.checkpoint.writeStatsAsStruct"))
         return err_set(err, ERR_UNSUPPORTED,
                        "table %.*s: delta.checkpoint.writeStatsAsStruct asks for typed statistics, "

@@ -222,10 +222,39 @@ typedef enum AttemptResult {
     ATTEMPT_AGAIN
 } AttemptResult;
 
+/* The owner may have transactions forgotten before a rerun would look for them (2.12). */
+static void warn_of_short_retention(CommitRun *run)
+{
+    const int64_t quarter_us = INT64_C(90) * 86400 * 1000000;
+    DeltaTable   *table      = run->table;
+
+    if (!run->commit->txn || table->has_warned) return;
+    int64_t kept_us = header_property_interval_us(
+        table_header(table), "delta.setTransactionRetentionDuration", quarter_us);
+    if (kept_us >= quarter_us) return;
+    table->has_warned = true;
+    log_warn(table->context->log, "delta",
+             "delta.setTransactionRetentionDuration is below 90 days; a late rerun may write twice",
+             LOG_STR("table", table->place.path));
+}
+
+/* The stored version moved since we read it: the next attempt decides again (2.11). */
+static void log_moved_txn(const CommitRun *run, int64_t before)
+{
+    const DeltaTxn *txn = run->commit->txn;
+    int64_t         now = NO_VERSION;
+
+    if (!txn || !delta_table_find_txn(run->table, txn->app_id, &now) || now == before) return;
+    log_info(run->table->context->log, "delta", "DELTA-C03 a txn moved under a commit",
+             LOG_STR("table", run->table->place.path), LOG_STR("app_id", txn->app_id),
+             LOG_I64("ours", txn->version), LOG_I64("recorded", now));
+}
+
 static AttemptResult attempt_once(CommitRun *run, Err *err)
 {
     DeltaTable *table   = run->table;
     LogChanges  changes = {0};
+    int64_t     before  = NO_VERSION; /* of our txn's appId */
     PutOutcome  outcome;
     Str         text;
 
@@ -241,8 +270,10 @@ static AttemptResult attempt_once(CommitRun *run, Err *err)
         follow_own_commit(run, text);
         return ATTEMPT_WRITTEN;
     }
+    if (run->commit->txn) (void)delta_table_find_txn(table, run->commit->txn->app_id, &before);
     if (!table_refresh(table, &changes, err) || !check_winners(run, &changes, err))
         return ATTEMPT_FAILED;
+    log_moved_txn(run, before);
     return ATTEMPT_AGAIN;
 }
 
@@ -269,6 +300,7 @@ bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutco
     CommitRun run = {.table = table, .commit = commit, .kept = arena_new(), .scratch = arena_new()};
 
     copy_removes(&run);
+    warn_of_short_retention(&run);
     AttemptResult result = commit_loop(&run, err);
     bool          ok     = result == ATTEMPT_WRITTEN || result == ATTEMPT_SKIPPED;
     if (ok) {

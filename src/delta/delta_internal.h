@@ -261,6 +261,7 @@ typedef struct LogState {
     Map    *txns;       /* app id -> TxnEntry */
     Map    *domains;    /* domain -> DomainEntry */
     bool    has_dv;
+    size_t  sweep_at; /* tombstones that make it worth while to look for expired ones */
 } LogState;
 
 /* What the winners of a lost race did (2.11). */
@@ -322,6 +323,7 @@ struct DeltaTable {
     LogState     *state;
     int64_t       checkpoint_version; /* newest known, NO_VERSION */
     int64_t       listed_ns;          /* monotonic time of the last listing */
+    bool          has_warned;         /* of txn entries that may be dropped too early */
 };
 
 bool          table_refresh(DeltaTable *table, LogChanges *changes, Err *err) MUST_CHECK;

@@ -5,6 +5,7 @@
 
 #define LOAD_TRIES      3 /* races with another engine's log cleanup (1.2, 7) */
 #define RELIST_AFTER_NS (INT64_C(3600) * 1000000000) /* see table_refresh */
+#define SWEEP_MIN       1024
 #define VERSION_MAX     INT64_MAX
 
 static bool read_commit(const LogPlace *place, int64_t version, Arena *arena, Str *path_out,
@@ -344,6 +345,10 @@ bool table_refresh(DeltaTable *table, LogChanges *changes, Err *err)
         if (ok && state->has_dv) ok = log_state_finish(state, &table->place, err);
     }
     arena_close(arena);
+    if (map_count(state->tombstones) > state->sweep_at) {
+        log_state_drop_expired(state, clock_utc_us(table->context->clock) / 1000);
+        state->sweep_at = 2 * map_count(state->tombstones) + SWEEP_MIN;
+    }
     if (!ok) return err_context(err, "table %.*s", STR_ARG(table->place.path));
     err_clear(err);
     return state->version > start || reload_when_overtaken(table, changes, err);

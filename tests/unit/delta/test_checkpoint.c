@@ -258,6 +258,26 @@ static void expired_transactions_are_dropped_when_the_owner_says_so(void **state
     world_close(world);
 }
 
+static void a_protected_old_version_is_not_checkpointed(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *old   = NULL;
+    put_commit(world, "t", 0,
+               "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":["
+               "\"checkpointProtection\"]}}\n{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{"
+               "\\\"fields\\\":[{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\"}]}\"}}\n");
+    put_commit(world, "t", 1, "{\"commitInfo\":{}}\n");
+    assert_ok(delta_table_open_version(&world->context, STR("t"), 0, &old, &world->err),
+              &world->err);
+    assert_false(delta_table_checkpoint(old, &world->err));
+    assert_err(&world->err, ERR_UNSUPPORTED, "\"checkpointProtection\" keeps old versions");
+    delta_table_close(old);
+    old = open_table(world, "t");
+    assert_ok(delta_table_checkpoint(old, &world->err), &world->err);
+    delta_table_close(old);
+    world_close(world);
+}
+
 /* A commit is a commit, also when its checkpoint fails. */
 static void a_failure_of_the_checkpoint_is_only_logged(void **state)
 {
@@ -333,6 +353,7 @@ int main(void)
         cmocka_unit_test(a_log_without_checkpoints_gets_one),
         cmocka_unit_test(statistics_are_left_out_or_refused_as_the_table_says),
         cmocka_unit_test(expired_transactions_are_dropped_when_the_owner_says_so),
+        cmocka_unit_test(a_protected_old_version_is_not_checkpointed),
         cmocka_unit_test(a_failure_of_the_checkpoint_is_only_logged),
         cmocka_unit_test(a_large_state_comes_back_whole),
     };

@@ -579,6 +579,29 @@ static void a_table_that_is_refreshed_for_long_forgets_what_is_gone(void **state
     world_close(world);
 }
 
+static void a_short_memory_for_transactions_is_warned_of_once(void **state)
+{
+    World        *world    = world_new(state);
+    DeltaTable   *table    = create_table(world, "t");
+    DeltaProperty property = {STR("delta.setTransactionRetentionDuration"),
+                              STR("interval 30 days")};
+    DeltaCommit   commit   = {.operation          = STR("SET TBLPROPERTIES"),
+                              .set_properties     = &property,
+                              .set_property_count = 1,
+                              .user_metadata      = STR_EMPTY};
+    DeltaOutcome  outcome;
+    DeltaTxn      txn = {STR("a"), 1};
+    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
+    append_rows(world, table, 1, 1);
+    assert_int_equal(world->lines.warning_count, 0);
+    for (; txn.version <= 3; txn.version++)
+        assert_ok(try_append(world, table, 1, 1, &txn, &outcome), &world->err);
+    assert_int_equal(world->lines.warning_count, 1);
+    assert_non_null(strstr(world->lines.last, "is below 90 days"));
+    delta_table_close(table);
+    world_close(world);
+}
+
 /* Cleanup took the commits right after ours: the next one never comes into sight, and must not
  * be written by us. */
 static void a_table_overtaken_by_cleanup_reads_the_newest_checkpoint(void **state)
@@ -624,6 +647,7 @@ int main(void)
         cmocka_unit_test(nothing_to_append_is_no_commit),
         cmocka_unit_test(in_commit_timestamps_grow_with_every_commit),
         cmocka_unit_test(a_table_that_is_refreshed_for_long_forgets_what_is_gone),
+        cmocka_unit_test(a_short_memory_for_transactions_is_warned_of_once),
         cmocka_unit_test(a_table_overtaken_by_cleanup_reads_the_newest_checkpoint),
     };
     return RUN_DELTA_TESTS(tests);
