@@ -1,6 +1,7 @@
-"""Reads what make_delta_tables wrote with deltalake and with DuckDB's Delta extension, and compares every value.
+"""Reads what make_delta_tables wrote with deltalake and with DuckDB's Delta extension, and compares every value (TAP).
 
-    check_delta_tables.py FOLDER
+    ninja -C build tests/unit/delta/make_delta_tables
+    build/tests/unit/delta/make_delta_tables FOLDER && check_delta_tables.py FOLDER
 """
 import datetime as dt
 import decimal
@@ -8,6 +9,7 @@ import glob
 import json
 import os
 import sys
+import traceback
 
 import duckdb
 import duckdb_extension_delta
@@ -63,10 +65,8 @@ def compare(what, got, want):
     got, want = canonical(got), canonical(want)
     if got == want:
         return
-    for left, right in zip(got, want):
-        if left != right:
-            print(f"{what}: got  {left}\n{what}: want {right}")
-    sys.exit(f"{what}: {len(got)} rows differ from {len(want)}")
+    different = [f"got  {left}\nwant {right}" for left, right in zip(got, want) if left != right]
+    raise AssertionError("\n".join([f"{what}: {len(got)} rows, {len(want)} wanted"] + different))
 
 
 def connect():
@@ -109,16 +109,21 @@ def check_duckdb(con, path, name, want):
 
 
 def main(folder):
-    con, count = connect(), 0
-    for path in sorted(glob.glob(folder + "/*")):
+    con, failed = connect(), 0
+    paths = sorted(glob.glob(folder + "/*"))
+    print(f"1..{len(paths)}")
+    for number, path in enumerate(paths, 1):
         name = os.path.basename(path)
-        want = expected(name)
-        check_deltalake(path, name, want)
-        check_duckdb(con, path, name, want)
-        count += 1
-        print(f"{name}: {len(want)} rows are the same in deltalake and DuckDB")
-    if count == 0:
-        sys.exit(f"no tables in {folder}")
+        try:
+            want = expected(name)
+            check_deltalake(path, name, want)
+            check_duckdb(con, path, name, want)
+            print(f"ok {number} - {name}: {len(want)} rows are the same in deltalake and DuckDB")
+        except Exception:  # one table's trouble must not hide the others
+            failed += 1
+            print(f"not ok {number} - {name}")
+            print("".join("# " + line for line in traceback.format_exc().splitlines(True)))
+    sys.exit(1 if failed or not paths else 0)
 
 
 main(sys.argv[1])
