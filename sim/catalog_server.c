@@ -206,10 +206,13 @@ static int isolation_number(SimIsolation isolation)
     return 0;
 }
 
-static void session_row(VirtualRows *rows, const SimSession *session)
+/* Of another session only what it publishes, and what never changes. */
+static void session_row(VirtualRows *rows, const SimSession *session, bool is_self)
 {
     SimValue             *row     = view_row(rows);
-    const SessionOptions *options = &session->options;
+    const SessionOptions *options = is_self ? &session->options : &session->login_options;
+    const SessionPublic *public   = &session->public;
+    SimDatabase *database         = atomic_load(&public->database);
 
     view_set(rows, row, "session_id", INT(session->id));
     view_set(rows, row, "login_time", value_datetime(session->login_us));
@@ -217,8 +220,10 @@ static void session_row(VirtualRows *rows, const SimSession *session)
     view_set(rows, row, "program_name", TEXT(session->app_name));
     view_set(rows, row, "login_name", TEXT(session->login.name));
     view_set(rows, row, "original_login_name", TEXT(session->login.name));
-    view_set(rows, row, "status", TEXT(session->is_running ? STR("running") : STR("sleeping")));
-    view_set(rows, row, "last_request_start_time", value_datetime(session->request_us));
+    view_set(rows, row, "status",
+             TEXT(atomic_load(&public->is_running) ? STR("running") : STR("sleeping")));
+    view_set(rows, row, "last_request_start_time",
+             value_datetime(atomic_load(&session->public.request_us)));
     view_set(rows, row, "is_user_process", BIT(true));
     view_set(rows, row, "text_size", INT(options->text_size));
     view_set(rows, row, "language", TEXT(str_from_c(options->language)));
@@ -231,13 +236,14 @@ static void session_row(VirtualRows *rows, const SimSession *session)
     view_set(rows, row, "ansi_padding", BIT(options->ansi_padding));
     view_set(rows, row, "ansi_nulls", BIT(options->ansi_nulls));
     view_set(rows, row, "concat_null_yields_null", BIT(options->concat_null_yields_null));
-    view_set(rows, row, "transaction_isolation_level", INT(isolation_number(options->isolation)));
+    view_set(rows, row, "transaction_isolation_level",
+             INT(isolation_number((SimIsolation)atomic_load(&public->isolation))));
     view_set(rows, row, "lock_timeout", INT(options->lock_timeout_ms));
     view_set(rows, row, "deadlock_priority", INT(options->deadlock_priority));
-    view_set(rows, row, "row_count", value_bigint(session->row_count));
-    view_set(rows, row, "prev_error", INT(session->last_error));
-    view_set(rows, row, "database_id", INT(sim_database_id(session->database)));
-    view_set(rows, row, "open_transaction_count", INT(session->tran_count));
+    view_set(rows, row, "row_count", value_bigint(atomic_load(&session->public.row_count)));
+    view_set(rows, row, "prev_error", INT(is_self ? session->last_error : 0));
+    view_set(rows, row, "database_id", INT(database ? sim_database_id(database) : 1));
+    view_set(rows, row, "open_transaction_count", INT(atomic_load(&session->public.tran_count)));
 }
 
 static bool fill_sessions(VirtualRows *rows, Exec *exec, BoundSource *source)
@@ -247,7 +253,7 @@ static bool fill_sessions(VirtualRows *rows, Exec *exec, BoundSource *source)
     (void)source;
     front_lock(self->front);
     for (SimSession *session = front_first_session(self->front); session; session = session->next)
-        if (session == self || (may_see_all(self) && session->database)) session_row(rows, session);
+        if (session == self || may_see_all(self)) session_row(rows, session, session == self);
     front_unlock(self->front);
     return true;
 }
@@ -274,26 +280,28 @@ static bool fill_requests(VirtualRows *rows, Exec *exec, BoundSource *source)
     (void)source;
     front_lock(self->front);
     for (SimSession *session = front_first_session(self->front); session; session = session->next) {
-        if (!session->is_running || (session != self && !may_see_all(self))) continue;
-        const char *wait = atomic_load(&session->waiter.wait_type);
-        SimValue   *row  = view_row(rows);
+        if (!atomic_load(&session->public.is_running) || (session != self && !may_see_all(self)))
+            continue;
+        const char  *wait     = atomic_load(&session->waiter.wait_type);
+        SimDatabase *database = atomic_load(&session->public.database);
+        SimValue    *row      = view_row(rows);
         view_set(rows, row, "session_id", INT(session->id));
         view_set(rows, row, "request_id", INT(0));
-        view_set(rows, row, "start_time", value_datetime(session->request_us));
+        view_set(rows, row, "start_time", value_datetime(atomic_load(&session->public.request_us)));
         view_set(rows, row, "status", TEXT(wait ? STR("suspended") : STR("running")));
         view_set(rows, row, "command", TEXT(STR("SELECT")));
-        view_set(rows, row, "database_id",
-                 INT(session->database ? sim_database_id(session->database) : 1));
+        view_set(rows, row, "database_id", INT(database ? sim_database_id(database) : 1));
         view_set(rows, row, "blocking_session_id",
                  INT(wait ? atomic_load(&session->waiter.blocking_session_id) : 0));
         if (wait) view_set(rows, row, "wait_type", TEXT(str_from_c(wait)));
         view_set(rows, row, "wait_time", INT(0));
         view_set(rows, row, "last_wait_type", TEXT(wait ? str_from_c(wait) : STR("MISCELLANEOUS")));
         view_set(rows, row, "wait_resource", TEXT(STR_EMPTY));
-        view_set(rows, row, "open_transaction_count", INT(session->tran_count));
+        view_set(rows, row, "open_transaction_count",
+                 INT(atomic_load(&session->public.tran_count)));
         view_set(rows, row, "transaction_isolation_level",
-                 INT(isolation_number(session->options.isolation)));
-        view_set(rows, row, "row_count", value_bigint(session->row_count));
+                 INT(isolation_number((SimIsolation)atomic_load(&session->public.isolation))));
+        view_set(rows, row, "row_count", value_bigint(atomic_load(&session->public.row_count)));
     }
     front_unlock(self->front);
     return true;

@@ -482,9 +482,11 @@ static bool control_stats(ProcCall *call)
     front_lock(self->front);
     for (SimSession *session = self->front->sessions; session; session = session->next)
         if (session->id == id) {
-            found    = session;
-            stats[0] = sim_session_stats(session, true);
-            stats[1] = sim_session_stats(session, false);
+            found           = session;
+            bool self_asked = session == self;
+            stats[0]        = self_asked ? sim_session_stats(session, true)
+                                         : session->public.statement_stats;
+            stats[1] = self_asked ? sim_session_stats(session, false) : session->public.stats;
         }
     front_unlock(self->front);
     if (!found)

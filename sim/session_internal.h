@@ -71,6 +71,15 @@ typedef struct TempTable {
     bool      is_pending; /* made in the open transaction */
 } TempTable;
 
+/* What other sessions may see while this one works, by its views. */
+typedef struct SessionPublic {
+    atomic_bool            is_running;
+    atomic_int             tran_count, isolation;
+    _Atomic int64_t        request_us, row_count;
+    _Atomic(SimDatabase *) database;
+    SimStats stats, statement_stats; /* as of the last request; under the front's lock */
+} SessionPublic;
+
 typedef struct Front Front;
 
 struct SimSession {
@@ -93,7 +102,7 @@ struct SimSession {
     Arena      *request_arena;
     const Stmt *stmt;    /* running */
     const char *command; /* for dm_exec_requests */
-    bool        is_running;
+    SessionPublic public;
 
     SessionTxn txns[SESSION_TXNS];
     size_t     txn_count;
@@ -124,6 +133,7 @@ struct SimSession {
     bool        close_wanted;
 };
 
+void session_publish(SimSession *session, bool is_running);
 /* --- options and variables --- */
 void      options_default(SessionOptions *options, bool odbc);
 void      session_use_options(SimSession *session); /* tells the waiter */

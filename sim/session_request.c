@@ -10,7 +10,7 @@ static void request_begin(SimSession *session, SimSink *sink)
     session->sink_failed   = false;
     session->request_arena = arena_new();
     session->request_us    = sim_server_local_us(session->server);
-    session->is_running    = true;
+    session_publish(session, true);
 }
 
 static void end_doomed(SimSession *session)
@@ -52,7 +52,11 @@ static bool request_end(SimSession *session, Flow flow)
         alive = session->sink->done(session->sink, &done) && alive;
     }
     if (session->close_wanted) alive = false;
-    session->is_running = false;
+    session_publish(session, false);
+    front_lock(session->front);
+    session->public.stats           = sim_session_stats(session, false);
+    session->public.statement_stats = session->statement_stats;
+    front_unlock(session->front);
     arena_close(session->request_arena);
     session->request_arena = NULL;
     session->sink          = NULL;
