@@ -46,13 +46,16 @@ typedef enum LongOperator {
     OP_SCOPE, /* :: */
 } LongOperator;
 
+typedef enum QueryState { QUERY_UNKNOWN, QUERY_YES, QUERY_NO } QueryState;
+
 typedef struct Token {
-    TokenKind kind;
-    int32_t   line;
-    int32_t   op;      /* OPERATOR */
-    Keyword   keyword; /* WORD */
-    Str       text; /* what it means: a name without its quotes, the content of a string, digits */
-    size_t    start, end; /* in the source */
+    TokenKind  kind;
+    int32_t    line;
+    int32_t    op;      /* OPERATOR */
+    Keyword    keyword; /* WORD */
+    QueryState query;   /* of an opening parenthesis, noted by the parser: does it hold a query? */
+    Str        text; /* what it means: a name without its quotes, the content of a string, digits */
+    size_t     start, end; /* in the source */
 } Token;
 
 typedef struct Lexer {

@@ -16,35 +16,58 @@ static bool follows_query(const Token *token)
            token->keyword == KW_INTERSECT || token->keyword == KW_ORDER;
 }
 
-/* Whether the parenthesis at `offset` holds a query: SELECT behind it or behind more of them, each of which then ends where a query may go
- * on: ((SELECT 1) UNION SELECT 2) is one, ((SELECT 1) + 2) is none. One pass over the tokens. */
-bool starts_query(Parser *parser, size_t offset)
+/* Notes for each parenthesis of a run whether it holds a query. `after` has the token behind the end of each, the outermost first. */
+static void note_queries(Parser *parser, size_t first, size_t run, const size_t *after)
 {
-    size_t run                      = 0;
-    size_t after[PARSE_NESTING_MAX] = {0}; /* the token behind the parenthesis of each level */
+    bool is_query = true;
 
-    while (is_op_at(parser, offset + run, '('))
-        run++;
-    if (run == 0 || run > PARSE_NESTING_MAX) return false;
-    if (!is_keyword_at(parser, offset + run, KW_SELECT) &&
-        !is_keyword_at(parser, offset + run, KW_WITH))
-        return false;
-    if (run == 1) return true;
+    for (size_t level = run; level-- > 0;) {
+        parser->tokens.items[first + level].query = is_query ? QUERY_YES : QUERY_NO;
+        is_query = is_query && follows_query(&parser->tokens.items[after[level]]);
+    }
+}
+
+/* The tokens behind the ends of a run of parentheses; false when the outermost but one never ends. */
+static bool find_ends(Parser *parser, size_t first, size_t run, size_t *after)
+{
     size_t depth = run;
-    for (size_t at = offset + run; depth > 1; at++) {
-        const Token *token = peek(parser, at);
-        if (token->kind == TOKEN_END) return true; /* let the query report it */
+
+    for (size_t at = first + run; depth > 1; at++) {
+        const Token *token = peek(parser, at - parser->at);
+        if (token->kind == TOKEN_END) return false;
         if (token->kind != TOKEN_OPERATOR) continue;
         if (token->op == '(') depth++;
         if (token->op == ')') {
+            (void)peek(parser, at + 1 - parser->at);
             if (depth <= run) after[depth - 1] = at + 1;
             depth--;
         }
     }
-    for (size_t level = run - 1; level >= 1; level--) {
-        if (!follows_query(peek(parser, after[level]))) return false;
-    }
     return true;
+}
+
+/* Whether the parenthesis at `offset` holds a query: SELECT behind it or behind more of them, each of which then ends where a query may go
+ * on: ((SELECT 1) UNION SELECT 2) is one, ((SELECT 1) + 2) is none. One pass over the tokens for all parentheses of a run. */
+bool starts_query(Parser *parser, size_t offset)
+{
+    size_t run                      = 0;
+    size_t after[PARSE_NESTING_MAX] = {0};
+
+    if (!is_op_at(parser, offset, '(')) return false;
+    if (peek(parser, offset)->query != QUERY_UNKNOWN)
+        return peek(parser, offset)->query == QUERY_YES;
+    while (run <= PARSE_NESTING_MAX && is_op_at(parser, offset + run, '('))
+        run++;
+    if (run > PARSE_NESTING_MAX) return false;
+    bool is_query = is_keyword_at(parser, offset + run, KW_SELECT) ||
+                    is_keyword_at(parser, offset + run, KW_WITH);
+    if (is_query && run > 1) {
+        if (!find_ends(parser, parser->at + offset, run, after))
+            return true; /* let the query report it */
+        note_queries(parser, parser->at + offset, run, after);
+        return peek(parser, offset)->query == QUERY_YES;
+    }
+    return is_query;
 }
 
 /* --- SELECT list --- */

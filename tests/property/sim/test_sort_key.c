@@ -48,7 +48,7 @@ static SimValue any_value(Rng *rng, Arena *arena, const SimType *type)
 static void keys_have_the_order_of_comparison_for_every_type(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 300) {
+    FOR_EACH_SEED (seed, 100) {
         Rng   *rng   = rng_new(seed);
         Arena *arena = arena_new();
         for (int kind = 0; kind <= SIM_IMAGE; kind++) {
@@ -68,7 +68,7 @@ static void keys_have_the_order_of_comparison_for_every_type(void **state)
 static void keys_have_the_order_of_comparison_under_every_collation(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 100) {
+    FOR_EACH_SEED (seed, 30) {
         Rng   *rng   = rng_new(seed);
         Arena *arena = arena_new();
         for (size_t at = 0;;) {
@@ -90,7 +90,7 @@ static void keys_have_the_order_of_comparison_under_every_collation(void **state
 static void keys_have_the_order_of_comparison_for_broken_text(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 100) {
+    FOR_EACH_SEED (seed, 30) {
         Rng   *rng   = rng_new(seed);
         Arena *arena = arena_new();
         for (size_t at = 0;;) {
@@ -148,7 +148,7 @@ static void keys_can_be_joined(void **state)
 static void single_characters_fold_as_they_compare(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 50) {
+    FOR_EACH_SEED (seed, 20) {
         Rng   *rng   = rng_new(seed);
         Arena *arena = arena_new();
         for (size_t at = 0;;) {
