@@ -58,7 +58,7 @@ bool sim_cdc_disable_table(SimTxn *txn, Str schema, Str name, Str capture_instan
 /* Copies in `arena`, in creation order. Visibility to a user is the caller's business. */
 size_t sim_cdc_instances(SimDatabase *database, Arena *arena, SimCaptureInstance **out);
 bool   sim_cdc_find_instance(SimDatabase *database, Str name, Arena *arena, SimCaptureInstance *out);
-size_t sim_cdc_ddl_history(SimDatabase *database, Str instance, Arena *arena, SimDdlEntry **out);
+size_t sim_cdc_ddl_history(SimDatabase *database, Str name, Arena *arena, SimDdlEntry **out);
 bool   sim_cdc_max_lsn(SimDatabase *database, Lsn *out); /* false: NULL */
 bool   sim_cdc_map_lsn_to_time(SimDatabase *database, Lsn lsn, int64_t *local_us_out);
 /* sys.fn_cdc_map_time_to_lsn with its four operators; false: NULL. `datetime` is compared in ticks of 1/300 s. */

@@ -272,6 +272,7 @@ static bool capture_drop(Cycle *cycle, const LogRecord *record)
 static bool capture_enable(Cycle *cycle, const LogRecord *record, bool *entry_out)
 {
     if (record->instance->is_over) return true;
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers
     *LIST_PUSH(cycle->event->arena, &cycle->event->reached) = record->instance;
     *entry_out                                              = true;
     return true;

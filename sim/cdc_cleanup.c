@@ -15,13 +15,15 @@ static void run_hook(SimCdc *cdc, const char *where)
 
 /* --- the low mark --- */
 
-static bool mark_of_procedure(SimCdc *cdc, Str name, Lsn given, Lsn *mark_out, SimError *error)
+static bool mark_of_procedure(SimCdc *cdc, SimTable *mapping, Str name, Lsn given, Lsn *mark_out,
+                              SimError *error)
 {
     (void)pthread_mutex_lock(&cdc->mutex);
     const Instance *instance   = instance_find(cdc, name);
     bool            is_known   = instance != NULL;
     bool            is_current = is_known && lsn_equal(instance->start_lsn, given);
     bool            is_past    = is_known && lsn_compare(given, instance->start_lsn) < 0;
+    bool            is_ahead   = cdc->has_max_lsn && lsn_compare(given, cdc->max_lsn) > 0;
     (void)pthread_mutex_unlock(&cdc->mutex);
     *mark_out = given;
     if (!is_known)
@@ -29,13 +31,13 @@ static bool mark_of_procedure(SimCdc *cdc, Str name, Lsn given, Lsn *mark_out, S
                          "The named capture instance %.*s does not exist for database %.*s.",
                          STR_ARG(name), STR_ARG(cdc->database->name));
     if (is_current) return true;
-    if (is_past || (cdc->has_max_lsn && lsn_compare(given, cdc->max_lsn) > 0))
+    if (is_past || is_ahead)
         return sim_error(
             error, 22957,
             "LSN %s, specified as the new low end point for the change table associated with "
             "capture instance '%.*s', is not within the Change Data Capture timeline.",
             lsn_format(given).text, STR_ARG(name));
-    if (!mapping_lowered(cdc->mapping, given, mark_out))
+    if (!mapping_lowered(mapping, given, mark_out))
         return sim_error(
             error, 22964,
             "LSN %s, specified as the new low end point for change table cleanup must represent "
@@ -125,7 +127,7 @@ static void list_targets(SimCdc *cdc, Str name, Arena *arena, TargetList *target
     (void)pthread_mutex_unlock(&cdc->mutex);
 }
 
-/* The lowest endpoint of any instance; the mark when there is none. */
+/* The lowest endpoint of any instance, the mark when there is none; never above the newest entry, which stays. */
 static Lsn lowest_endpoint(SimCdc *cdc, Lsn mark)
 {
     bool any    = false;
@@ -137,8 +139,9 @@ static Lsn lowest_endpoint(SimCdc *cdc, Lsn mark)
         lowest = any ? lsn_min(lowest, instance->start_lsn) : instance->start_lsn;
         any    = true;
     }
+    if (cdc->has_max_lsn) lowest = lsn_min(lowest, cdc->max_lsn);
     (void)pthread_mutex_unlock(&cdc->mutex);
-    return any ? lowest : mark;
+    return lowest;
 }
 
 static bool clean(SimCdc *cdc, Str name, Lsn mark, int64_t threshold, SimError *error)
@@ -154,10 +157,8 @@ static bool clean(SimCdc *cdc, Str name, Lsn mark, int64_t threshold, SimError *
         ok = delete_below(cdc, targets.items[i].table, targets.items[i].mark, threshold, error);
     arena_close(arena);
     SimTable *mapping = sim_cdc_mapping_table(cdc->database);
-    if (ok && mapping != NULL) {
-        Lsn lowest = lsn_min(lowest_endpoint(cdc, mark), cdc->max_lsn); /* the newest entry stays */
-        ok         = delete_below(cdc, mapping, lowest, threshold, error);
-    }
+    if (ok && mapping != NULL)
+        ok = delete_below(cdc, mapping, lowest_endpoint(cdc, mark), threshold, error);
     return ok;
 }
 
@@ -191,7 +192,7 @@ bool sim_cdc_cleanup(SimDatabase *database, Str instance, Lsn low_water_mark, in
                             &mark))
             return true;
     } else if (!str_is_empty(instance)) {
-        if (!mark_of_procedure(cdc, instance, low_water_mark, &mark, error)) return false;
+        if (!mark_of_procedure(cdc, mapping, instance, low_water_mark, &mark, error)) return false;
     } else if (!mapping_lowered(mapping, low_water_mark, &mark)) {
         return sim_error(
             error, 22964,

@@ -51,16 +51,7 @@ void instance_capture(Instance *instance, bool on)
 
 static bool check_names(const Enabling *enabling, SimError *error)
 {
-    const SimEnableTable *args = enabling->args;
-    Str schema = enabling->info != NULL ? enabling->info->schema : args->source_schema;
-
-    if (enabling->source == NULL)
-        return sim_error(error, 22931,
-                         "Source table '%.*s.%.*s' does not exist in the current database. Ensure "
-                         "that the correct database context is set. Specify a valid schema and "
-                         "table name for the database.",
-                         STR_ARG(args->source_schema), STR_ARG(args->source_name));
-    if (sim_name_equal(schema, STR("cdc")))
+    if (sim_name_equal(enabling->info->schema, STR("cdc")))
         return sim_error(
             error, 22974,
             "Tables contained in the cdc schema cannot be enabled for Change Data Capture.");
@@ -375,31 +366,47 @@ static bool enable(Enabling *enabling, bool *keeps_arena_out, SimError *error)
     return *keeps_arena_out;
 }
 
+static bool not_enabled(const SimDatabase *database, SimError *error)
+{
+    return sim_error(
+        error, 22901,
+        "The database '%.*s' is not enabled for Change Data Capture. Ensure that the correct "
+        "database context is set and retry the operation. To report on "
+        "the databases enabled for Change Data Capture, query the is_cdc_enabled column in the "
+        "sys.databases catalog view.",
+        STR_ARG(database->name));
+}
+
+/* The source under its schema lock; NULL: there is none. */
+static bool lock_source(SimTxn *txn, const SimEnableTable *args, SimTable **out, SimError *error)
+{
+    SimTable *source = sim_database_find_table(txn->database, args->source_schema,
+                                               args->source_name);
+
+    if (source != NULL && !lock_take(txn, &source->lock, LOCK_SCH_M, error)) return false;
+    *out = source != NULL && !atomic_load(&source->is_dropped) ? source : NULL;
+    return true;
+}
+
 bool sim_cdc_enable_table(SimTxn *txn, const SimEnableTable *args, SimError *error)
 {
-    SimDatabase *database = txn->database;
-    SimCdc      *cdc      = database->cdc;
-    Enabling     enabling = {.txn = txn, .cdc = cdc, .args = args};
-    bool         kept     = false;
+    SimCdc  *cdc      = txn->database->cdc;
+    Enabling enabling = {.txn = txn, .cdc = cdc, .args = args};
+    bool     kept     = false;
 
     if (!lock_take(txn, &cdc->ddl_lock, LOCK_X, error)) return false;
-    if (!cdc_is_on(cdc, txn))
-        return sim_error(
-            error, 22901,
-            "The database '%.*s' is not enabled for Change Data Capture. Ensure that the correct "
-            "database context is set and retry the operation. To report on "
-            "the databases enabled for Change Data Capture, query the is_cdc_enabled column in the "
-            "sys.databases catalog view.",
-            STR_ARG(database->name));
-    enabling.source = sim_database_find_table(database, args->source_schema, args->source_name);
-    if (enabling.source != NULL && !lock_take(txn, &enabling.source->lock, LOCK_SCH_M, error))
-        return false;
-    if (enabling.source != NULL && atomic_load(&enabling.source->is_dropped))
-        enabling.source = NULL;
+    if (!cdc_is_on(cdc, txn)) return not_enabled(txn->database, error);
+    if (!lock_source(txn, args, &enabling.source, error)) return false;
+    if (enabling.source == NULL)
+        return sim_error(error, 22931,
+                         "Source table '%.*s.%.*s' does not exist in the current database. Ensure "
+                         "that the correct database context is set. Specify a valid schema and "
+                         "table name for the database.",
+                         STR_ARG(args->source_schema), STR_ARG(args->source_name));
     enabling.arena = arena_new();
-    enabling.info  = enabling.source != NULL ? sim_table_info(enabling.source) : NULL;
+    enabling.info  = sim_table_info(enabling.source);
     enabling.name  = str_copy(enabling.arena, args->capture_instance);
-    if (str_is_empty(enabling.name) && enabling.info != NULL)
+    if (str_is_empty(enabling.name))
         enabling.name = str_printf(enabling.arena, "%.*s_%.*s", STR_ARG(enabling.info->schema),
                                    STR_ARG(enabling.info->name));
     bool ok = enable(&enabling, &kept, error);

@@ -40,6 +40,8 @@ struct Instance {
     int32_t             command_id;
 };
 
+typedef enum JobState { JOB_NONE, JOB_STARTS, JOB_RUNS, JOB_STOPS } JobState;
+
 struct SimCdc {
     SimDatabase    *database;
     Arena          *arena;
@@ -57,6 +59,7 @@ struct SimCdc {
     void          *hook_arg;
     /* the job */
     SimCaptureMode mode;
+    JobState       job_state;
     Task          *task;
     Queue         *control; /* a poke, or closed */
     atomic_bool    is_stopping;

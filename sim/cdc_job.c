@@ -73,28 +73,37 @@ static void run_job(void *arg)
     }
 }
 
+/* Starting and stopping take turns; the mutex is not held while they wait. */
+static bool change_state(SimCdc *cdc, JobState from, JobState to)
+{
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool may = cdc->job_state == from && (to != JOB_STARTS || cdc->mode == SIM_CAPTURE_AUTO);
+    if (may) cdc->job_state = to;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return may;
+}
+
 void job_start(SimCdc *cdc)
 {
     Sched *sched = sim_server_sched(cdc->database->server);
 
-    (void)pthread_mutex_lock(&cdc->mutex);
-    bool starts = cdc->task == NULL && cdc->mode == SIM_CAPTURE_AUTO;
-    (void)pthread_mutex_unlock(&cdc->mutex);
-    if (!starts) return;
+    if (!change_state(cdc, JOB_NONE, JOB_STARTS)) return;
     atomic_store(&cdc->is_stopping, false);
     cdc->control = queue_new(sched, 16);
     cdc->task    = sched_spawn(sched, "cdc capture", run_job, cdc);
+    (void)change_state(cdc, JOB_STARTS, JOB_RUNS);
 }
 
 void job_stop(SimCdc *cdc)
 {
-    if (cdc->task == NULL) return;
+    if (!change_state(cdc, JOB_RUNS, JOB_STOPS)) return;
     atomic_store(&cdc->is_stopping, true);
     queue_close(cdc->control);
     sched_join(sim_server_sched(cdc->database->server), cdc->task);
     queue_free(cdc->control);
     cdc->task    = NULL;
     cdc->control = NULL;
+    (void)change_state(cdc, JOB_STOPS, JOB_NONE);
 }
 
 bool sim_cdc_set_mode(SimDatabase *database, SimCaptureMode mode)

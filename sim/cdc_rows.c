@@ -118,6 +118,9 @@ static bool column_wire(const Instance *instance, const ChangeImage *image, size
 
 /* --- the row --- */
 
+/* Two LSNs, a NULL, two ints, the length of the mask. */
+#define CT_HEAD_BYTES ((size_t)2 * (2 + LSN_BYTES) + 2 + (size_t)2 * 5 + 2)
+
 static void put_binary(RowBuild *build, const uint8_t *bytes, size_t len)
 {
     uint8_t *out = row_build_column(build, 2 + len);
@@ -139,7 +142,7 @@ bool change_row_build(Instance *instance, const ChangeImage *image, Arena *scrat
 {
     static const uint8_t null_binary[2] = {0xFF, 0xFF};
     Bytes               *wires          = ARENA_ARRAY(scratch, Bytes, instance->column_count);
-    size_t size = 2 * (2 + LSN_BYTES) + sizeof null_binary + 2 * 5 + 2 + image->mask_len;
+    size_t               size           = CT_HEAD_BYTES + image->mask_len;
 
     map_columns(instance, image->info);
     for (size_t i = 0; i < instance->column_count; i++) {

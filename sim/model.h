@@ -58,15 +58,15 @@ bool sim_server_next_database(SimServer *server, size_t *at, SimDatabase **out);
 /* --- tables --- */
 typedef struct SimColumn {
     Str         name;
-    int32_t     column_id;    /* never reused */
-    SimType     type;
-    bool        is_nullable;
-    bool        is_identity;
-    int64_t     identity_seed, identity_step;
-    bool        is_computed;
+    Str         default_name;
     const void *default_value; /* const Expr *, in the table's arena; NULL: none */
     const void *computed;      /* const Expr *; NULL: none */
-    Str         default_name;
+    SimType     type;
+    int64_t     identity_seed, identity_step;
+    int32_t     column_id;     /* never reused */
+    bool        is_nullable;
+    bool        is_identity;
+    bool        is_computed;
 } SimColumn;
 
 typedef struct SimIndexColumn {

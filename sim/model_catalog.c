@@ -164,6 +164,7 @@ void table_free(SimTable *table)
 
 void sim_table_adopt(SimTable *table, Arena *arena)
 {
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers
     *LIST_PUSH(table->arena, &table->adopted) = arena;
 }
 
@@ -273,8 +274,7 @@ static void list_table(SimDatabase *database, SimTable *table)
         if (database->tables[i] == table) return;
     if (database->table_count == database->table_capacity) {
         database->table_capacity = database->table_capacity ? 2 * database->table_capacity : 16;
-        database->tables         = mem_realloc(database->tables,
-                                               database->table_capacity * sizeof *database->tables);
+        database->tables = mem_realloc(database->tables, database->table_capacity * sizeof(void *));
     }
     database->tables[database->table_count++] = table;
 }
@@ -315,7 +315,7 @@ void database_forget_table(SimDatabase *database, SimTable *table)
         at--;
     if (at > 0) {
         memmove(&database->tables[at - 1], &database->tables[at],
-                (database->table_count - at) * sizeof(SimTable *));
+                (database->table_count - at) * sizeof(void *));
         database->table_count--;
     }
     (void)pthread_rwlock_unlock(&database->catalog);

@@ -141,6 +141,7 @@ static bool duplicate_key(const SimTableInfo *info, const SimIndex *index, SimEr
 
 static bool add_row(Body *body, SimRow *row, Buf *key, SimError *error)
 {
+    assert(row != NULL);
     buf_clear(key);
     body_place_key(body, row, key);
     Item *place = body_new_place(body, str_bytes(buf_str(key)));

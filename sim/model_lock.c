@@ -44,7 +44,7 @@ static LockManager *manager_of(const SimTxn *txn)
 void lock_manager_open(LockManager *manager)
 {
     *manager         = (LockManager){.bucket_count = BUCKETS_MIN};
-    manager->buckets = mem_alloc(BUCKETS_MIN * sizeof(LockResource *));
+    manager->buckets = mem_alloc(BUCKETS_MIN * sizeof(void *));
     int failed       = pthread_mutex_init(&manager->mutex, NULL);
     assert(failed == 0);
 }
@@ -115,7 +115,7 @@ static void grow_buckets(LockManager *manager)
     size_t         count  = manager->bucket_count;
 
     manager->bucket_count *= 2;
-    manager->buckets = mem_alloc(manager->bucket_count * sizeof *manager->buckets);
+    manager->buckets = mem_alloc(manager->bucket_count * sizeof(void *));
     for (size_t i = 0; i < count; i++)
         for (LockResource *resource = before[i], *next; resource != NULL; resource = next) {
             next                     = resource->next;
@@ -305,7 +305,7 @@ static void serve_queue(LockManager *manager, LockResource *resource, Wakes *wak
 /* --- deadlocks --- */
 
 typedef struct Search {
-    SimTxn          *path[CYCLE_MAX]; /* transactions whose sessions wait, each for the next */
+    SimTxn          *path[CYCLE_MAX + 1]; /* transactions whose sessions wait, each for the next */
     size_t           path_len;
     SimWaiter       *seen[CYCLE_MAX];
     size_t           seen_count;

@@ -620,7 +620,8 @@ static size_t ordinal_of(const SimTableInfo *info, int32_t column_id)
 {
     size_t ordinal = 0;
 
-    while (ordinal < info->column_count && info->columns[ordinal].column_id != column_id) ordinal++;
+    while (ordinal < info->column_count && info->columns[ordinal].column_id != column_id)
+        ordinal++;
     assert(ordinal < info->column_count);
     return ordinal;
 }

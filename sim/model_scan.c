@@ -358,7 +358,7 @@ static void make_room(SimScan *scan)
 
     scan->batch = want;
     if (want <= scan->capacity) return;
-    scan->rows      = mem_realloc(scan->rows, want * sizeof *scan->rows);
+    scan->rows      = mem_realloc(scan->rows, want * sizeof(void *));
     scan->is_locked = mem_realloc(scan->is_locked, want * sizeof *scan->is_locked);
     scan->capacity  = want;
 }

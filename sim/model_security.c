@@ -90,6 +90,7 @@ static Principal *add_principal(SimDatabase *database, PrincipalKind kind, Str n
     principal->login    = str_copy(database->arena, login);
     principal->is_fixed = is_fixed;
     principal->id       = (int32_t)database->principals.count + (is_fixed ? 0 : 1);
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers
     *LIST_PUSH(database->arena, &database->principals) = principal;
     return principal;
 }

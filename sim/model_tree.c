@@ -158,7 +158,7 @@ static void leaf_put(TreeLeaf *leaf, uint32_t index, Item *item, uint64_t head)
 {
     size_t behind = leaf->count - index;
 
-    memmove(&leaf->items[index + 1], &leaf->items[index], behind * sizeof leaf->items[0]);
+    memmove(&leaf->items[index + 1], &leaf->items[index], behind * sizeof(void *));
     memmove(&leaf->heads[index + 1], &leaf->heads[index], behind * sizeof leaf->heads[0]);
     leaf->items[index] = item;
     leaf->heads[index] = head;
@@ -171,7 +171,7 @@ static TreeLeaf *leaf_split(Tree *tree, TreeLeaf *leaf, uint32_t from)
     TreeLeaf *right = mem_alloc(sizeof *right);
 
     right->count = leaf->count - from;
-    memcpy(right->items, &leaf->items[from], right->count * sizeof right->items[0]);
+    memcpy(right->items, &leaf->items[from], right->count * sizeof(void *));
     memcpy(right->heads, &leaf->heads[from], right->count * sizeof right->heads[0]);
     leaf->count     = from;
     right->previous = leaf;
@@ -203,11 +203,9 @@ static void inner_put(Inner *inner, uint32_t index, Separator *separator, void *
 {
     size_t behind = inner->child_count - 1 - index;
 
-    memmove(&inner->separators[index + 1], &inner->separators[index],
-            behind * sizeof inner->separators[0]);
+    memmove(&inner->separators[index + 1], &inner->separators[index], behind * sizeof(void *));
     memmove(&inner->heads[index + 1], &inner->heads[index], behind * sizeof inner->heads[0]);
-    memmove(&inner->children[index + 2], &inner->children[index + 1],
-            behind * sizeof inner->children[0]);
+    memmove(&inner->children[index + 2], &inner->children[index + 1], behind * sizeof(void *));
     inner->separators[index]   = separator;
     inner->heads[index]        = key_head(separator->bytes, separator->len);
     inner->children[index + 1] = right;
@@ -222,9 +220,8 @@ static Inner *inner_split(Inner *inner, uint32_t index, Separator **up_out)
                                                      : inner->child_count / 2;
 
     right->child_count = inner->child_count - keep;
-    memcpy(right->children, &inner->children[keep], right->child_count * sizeof right->children[0]);
-    memcpy(right->separators, &inner->separators[keep],
-           (right->child_count - 1) * sizeof right->separators[0]);
+    memcpy(right->children, &inner->children[keep], right->child_count * sizeof(void *));
+    memcpy(right->separators, &inner->separators[keep], (right->child_count - 1) * sizeof(void *));
     memcpy(right->heads, &inner->heads[keep], (right->child_count - 1) * sizeof right->heads[0]);
     *up_out            = inner->separators[keep - 1];
     inner->child_count = keep;
@@ -310,12 +307,12 @@ static void inner_take(Inner *inner, uint32_t index)
         size_t behind = inner->child_count - 2 - separator;
         mem_free(inner->separators[separator]);
         memmove(&inner->separators[separator], &inner->separators[separator + 1],
-                behind * sizeof inner->separators[0]);
+                behind * sizeof(void *));
         memmove(&inner->heads[separator], &inner->heads[separator + 1],
                 behind * sizeof inner->heads[0]);
     }
     memmove(&inner->children[index], &inner->children[index + 1],
-            (inner->child_count - 1 - index) * sizeof inner->children[0]);
+            (inner->child_count - 1 - index) * sizeof(void *));
     inner->child_count--;
 }
 
@@ -356,7 +353,7 @@ bool tree_remove(Tree *tree, const Item *item)
 
     if (!found || leaf->items[index] != item) return false;
     size_t behind = leaf->count - index - 1;
-    memmove(&leaf->items[index], &leaf->items[index + 1], behind * sizeof leaf->items[0]);
+    memmove(&leaf->items[index], &leaf->items[index + 1], behind * sizeof(void *));
     memmove(&leaf->heads[index], &leaf->heads[index + 1], behind * sizeof leaf->heads[0]);
     leaf->count--;
     tree->count--;
