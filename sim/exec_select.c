@@ -56,25 +56,21 @@ static bool fill_row(Exec *exec, const Copy *copies, size_t count, SimValue *val
 
 bool select_run(Exec *exec, SelectPlan *plan, RowTarget *target, int64_t *row_count_out)
 {
-    Arena    *scratch   = exec_arena(exec);
-    SimValue *values    = ARENA_ARRAY(exec->arena, SimValue, plan->out_count + 1);
-    Copy     *copies    = ARENA_ARRAY(exec->arena, Copy, plan->out_count + 1);
-    bool      all_plain = true;
-    int64_t   count     = 0;
+    Arena    *scratch = exec_arena(exec);
+    SimValue *values  = ARENA_ARRAY(exec->arena, SimValue, plan->out_count + 1);
+    Copy     *copies  = ARENA_ARRAY(exec->arena, Copy, plan->out_count + 1);
+    int64_t   count   = 0;
     Pull      pull;
 
     for (size_t i = 0; i < plan->out_count; i++) {
         Node *node = plan->assigns ? plan->outs[i].node
                                    : node_fold_constants(exec->arena, plan->outs[i].node);
         copies[i]  = (Copy){node->kind == NODE_SLOT ? node->slot : -1, node};
-        all_plain &= node->kind == NODE_SLOT;
     }
     if (!op_open(plan->op, exec)) return false;
     while ((pull = op_next(plan->op, exec)) == PULL_ROW) {
-        if (!all_plain) {
-            arena_reset(scratch);
-            exec->scratch = scratch;
-        }
+        arena_reset(scratch); /* the target may use it, too */
+        exec->scratch = scratch;
         if (!fill_row(exec, copies, plan->out_count, values)) return false;
         if (!target->row(target, exec, values, plan->out_count)) return false;
         count++;
