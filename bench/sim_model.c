@@ -1,10 +1,10 @@
-/* sim_model.c - what tidesim's model does in a second, without parser and socket: a floor under every figure that has a simulated
- * server in it (sqlserver.md 2.18).
+/* sim_model.c - what tidesim's model does in a second, without parser and socket: a floor under
+ * every figure that has a simulated server in it (sqlserver.md 2.18).
  *
  *   bench-sim-model [ROWS]
  *
- * Inserts ROWS rows (a million) in one transaction, scans them, seeks them, commits them one by one under CDC and captures them. Rows a
- * second of CPU time, because the machine is shared. */
+ * Inserts ROWS rows (a million) in one transaction, scans them, seeks them, commits them one by one
+ * under CDC and captures them. Rows a second of CPU time, because the machine is shared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* cdc.h - change data capture: the log reader, change tables, cleanup (sqlserver.md 2.13 to 2.16). */
+/* cdc.h - change data capture: the log reader, change tables, cleanup (sqlserver.md 2.13 to
+ * 2.16). */
 #ifndef TIDESIM_CDC_H
 #define TIDESIM_CDC_H
 
@@ -7,21 +8,21 @@
 typedef struct SimCapturedColumn {
     Str     name;
     int32_t column_id;
-    int32_t ordinal;      /* 1-based, column_ordinal */
-    SimType type;         /* as captured now; follows ALTER COLUMN when capture reaches it */
+    int32_t ordinal; /* 1-based, column_ordinal */
+    SimType type;    /* as captured now; follows ALTER COLUMN when capture reaches it */
     bool    is_computed;
 } SimCapturedColumn;
 
 typedef struct SimCaptureInstance {
     Str                      name;
-    int32_t                  object_id;        /* of the change table */
+    int32_t                  object_id; /* of the change table */
     int32_t                  source_object_id;
     Str                      source_schema, source_table;
-    Lsn                      start_lsn;        /* moved by cleanup */
-    bool                     is_reached;       /* capture has processed the enable: min_lsn is known */
+    Lsn                      start_lsn;  /* moved by cleanup */
+    bool                     is_reached; /* capture has processed the enable: min_lsn is known */
     Str                      role_name, index_name;
     bool                     supports_net_changes;
-    int64_t                  create_us;        /* local server time */
+    int64_t                  create_us; /* local server time */
     const SimCapturedColumn *columns;
     size_t                   column_count;
     const Str               *index_columns;
@@ -36,7 +37,7 @@ typedef struct SimDdlEntry {
 } SimDdlEntry;
 
 typedef struct SimScanError { /* a row of dm_cdc_errors */
-    int64_t time_us; /* local */
+    int64_t time_us;          /* local */
     int32_t number, severity, state;
     Lsn     start_lsn;
     Str     message;
@@ -46,36 +47,56 @@ bool sim_cdc_is_enabled(const SimDatabase *database);
 bool sim_cdc_enable_database(SimTxn *txn, SimError *error) MUST_CHECK;
 bool sim_cdc_disable_database(SimTxn *txn, SimError *error) MUST_CHECK;
 
-typedef struct SimEnableTable { /* arguments of sp_cdc_enable_table; empty or unset ones take the defaults */
-    Str       source_schema, source_name, role_name, capture_instance, index_name;
+/* The arguments of sp_cdc_enable_table; empty or unset ones take the defaults. */
+typedef struct SimEnableTable {
+    Str        source_schema, source_name, role_name, capture_instance, index_name;
     const Str *captured_columns; /* count 0: all */
-    size_t    captured_column_count;
-    bool      supports_net_changes, net_changes_given;
+    size_t     captured_column_count;
+    bool       supports_net_changes, net_changes_given;
 } SimEnableTable;
-bool sim_cdc_enable_table(SimTxn *txn, const SimEnableTable *args, SimError *error) MUST_CHECK;   /* 22901, 22926, 22838, 22962, ... in the order of 2.15 */
-bool sim_cdc_disable_table(SimTxn *txn, Str schema, Str name, Str capture_instance, SimError *error) MUST_CHECK;
+/* 22901, 22931, 22974, 22927, 22926, 22962, 22928, 22929, 22838, 22939, 22942, 22930, 22965, 22943,
+ * 22975, in the order of 2.15. */
+bool sim_cdc_enable_table(SimTxn *txn, const SimEnableTable *args, SimError *error) MUST_CHECK;
+bool sim_cdc_disable_table(SimTxn *txn, Str schema, Str name, Str capture_instance,
+                           SimError *error) MUST_CHECK;
 
 /* Copies in `arena`, in creation order. Visibility to a user is the caller's business. */
 size_t sim_cdc_instances(SimDatabase *database, Arena *arena, SimCaptureInstance **out);
-bool   sim_cdc_find_instance(SimDatabase *database, Str name, Arena *arena, SimCaptureInstance *out);
+bool sim_cdc_find_instance(SimDatabase *database, Str name, Arena *arena, SimCaptureInstance *out);
 size_t sim_cdc_ddl_history(SimDatabase *database, Str name, Arena *arena, SimDdlEntry **out);
 bool   sim_cdc_max_lsn(SimDatabase *database, Lsn *out); /* false: NULL */
 bool   sim_cdc_map_lsn_to_time(SimDatabase *database, Lsn lsn, int64_t *local_us_out);
-/* sys.fn_cdc_map_time_to_lsn with its four operators; false: NULL. `datetime` is compared in ticks of 1/300 s. */
-typedef enum SimTimeToLsn { SIM_LARGEST_LESS, SIM_LARGEST_LESS_OR_EQUAL, SIM_SMALLEST_GREATER, SIM_SMALLEST_GREATER_OR_EQUAL } SimTimeToLsn;
-bool   sim_cdc_map_time_to_lsn(SimDatabase *database, SimTimeToLsn op, const SimValue *datetime, Lsn *out);
-size_t sim_cdc_errors(SimDatabase *database, Arena *arena, SimScanError **out);
+/* sys.fn_cdc_map_time_to_lsn with its four operators; false: NULL. `datetime` is compared in ticks
+ * of 1/300 s. */
+typedef enum SimTimeToLsn {
+    SIM_LARGEST_LESS,
+    SIM_LARGEST_LESS_OR_EQUAL,
+    SIM_SMALLEST_GREATER,
+    SIM_SMALLEST_GREATER_OR_EQUAL
+} SimTimeToLsn;
+bool      sim_cdc_map_time_to_lsn(SimDatabase *database, SimTimeToLsn op, const SimValue *datetime,
+                                  Lsn *out);
+size_t    sim_cdc_errors(SimDatabase *database, Arena *arena, SimScanError **out);
 SimTable *sim_cdc_mapping_table(SimDatabase *database); /* NULL when CDC is off */
 
 /* --- the jobs --- */
-typedef enum SimCaptureMode { SIM_CAPTURE_AUTO, SIM_CAPTURE_MANUAL, SIM_CAPTURE_PAUSED } SimCaptureMode;
+typedef enum SimCaptureMode {
+    SIM_CAPTURE_AUTO,
+    SIM_CAPTURE_MANUAL,
+    SIM_CAPTURE_PAUSED
+} SimCaptureMode;
 bool sim_cdc_set_mode(SimDatabase *database, SimCaptureMode mode);
-/* One complete scan: reads the log to its end, in cycles that become visible atomically. Counts may be NULL. */
-bool sim_cdc_scan_now(SimDatabase *database, int64_t *transactions_out, int64_t *rows_out, SimError *error) MUST_CHECK;
+/* One complete scan: reads the log to its end, in cycles that become visible atomically. Counts may
+ * be NULL. */
+bool sim_cdc_scan_now(SimDatabase *database, int64_t *transactions_out, int64_t *rows_out,
+                      SimError *error) MUST_CHECK;
 bool sim_cdc_idle_now(SimDatabase *database, SimError *error) MUST_CHECK; /* adds an idle entry */
-/* Marks first, then deletes change rows in batches, then mapping entries no instance needs (2.16). `low_water_mark` zero: by retention. `instance` empty: all. */
-bool sim_cdc_cleanup(SimDatabase *database, Str instance, Lsn low_water_mark, int64_t threshold, SimError *error) MUST_CHECK;
-/* Called at a step of the cleanup: "after_mark", "between_batches"; may run anything on other sessions. */
+/* Marks first, then deletes change rows in batches, then mapping entries no instance needs (2.16).
+ * `low_water_mark` zero: by retention. `instance` empty: all. */
+bool sim_cdc_cleanup(SimDatabase *database, Str instance, Lsn low_water_mark, int64_t threshold,
+                     SimError *error) MUST_CHECK;
+/* Called at a step of the cleanup: "after_mark", "between_batches"; may run anything on other
+ * sessions. */
 typedef void (*SimCleanupHook)(void *arg, const char *where);
 void sim_cdc_set_cleanup_hook(SimDatabase *database, SimCleanupHook hook, void *arg);
 

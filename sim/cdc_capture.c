@@ -1,4 +1,5 @@
-/* cdc_capture.c - one cycle of capture: committed transactions from the log become change rows and mapping entries, all at once (sqlserver.md 2.14, 2.16). */
+/* cdc_capture.c - one cycle of capture: committed transactions from the log become change rows and
+ * mapping entries, all at once (sqlserver.md 2.14, 2.16). */
 #include "sim/cdc_internal.h"
 
 #define MASK_BYTES_MAX  512

@@ -1,5 +1,6 @@
-/* cdc_cleanup.c - what is older than the retention goes: first the low endpoints move, then rows, then mapping entries (sqlserver.md 2.16). The order is the
- * promise that readers' retention guard rests on. */
+/* cdc_cleanup.c - what is older than the retention goes: first the low endpoints move, then rows,
+ * then mapping entries (sqlserver.md 2.16). The order is the promise that readers' retention guard
+ * rests on. */
 #include "sim/cdc_internal.h"
 
 #define MINUTE_US INT64_C(60000000)
@@ -127,7 +128,8 @@ static void list_targets(SimCdc *cdc, Str name, Arena *arena, TargetList *target
     (void)pthread_mutex_unlock(&cdc->mutex);
 }
 
-/* The lowest endpoint of any instance, the mark when there is none; never above the newest entry, which stays. */
+/* The lowest endpoint of any instance, the mark when there is none; never above the newest entry,
+ * which stays. */
 static Lsn lowest_endpoint(SimCdc *cdc, Lsn mark)
 {
     bool any    = false;

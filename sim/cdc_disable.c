@@ -1,4 +1,5 @@
-/* cdc_disable.c - the end of an instance, and what DDL asks about instances (sqlserver.md 2.15, 2.16). */
+/* cdc_disable.c - the end of an instance, and what DDL asks about instances (sqlserver.md 2.15,
+ * 2.16). */
 #include "sim/cdc_internal.h"
 
 typedef struct RemoveEvent {

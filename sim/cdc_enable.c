@@ -1,4 +1,5 @@
-/* cdc_enable.c - sys.sp_cdc_enable_table: its checks in the server's order, the change table, the instance (sqlserver.md 2.15). */
+/* cdc_enable.c - sys.sp_cdc_enable_table: its checks in the server's order, the change table, the
+ * instance (sqlserver.md 2.15). */
 #include "sim/cdc_internal.h"
 
 #define INSTANCE_NAME_CHARS 100

@@ -1,8 +1,10 @@
 /* cdc_internal.h - what the files of change data capture share.
  *
- * Instances live as long as the database, so that the log may name them; those that are over are marked. What the outside sees of them changes when the
- * transaction that changes it commits. Two locks of the lock manager keep large things apart: `ddl_lock` enabling and disabling, `scan_lock` a cycle of
- * capture and whatever takes an instance away. The mutex guards the lists and is never held across anything that waits. */
+ * Instances live as long as the database, so that the log may name them; those that are over are
+ * marked. What the outside sees of them changes when the transaction that changes it commits. Two
+ * locks of the lock manager keep large things apart: `ddl_lock` enabling and disabling, `scan_lock`
+ * a cycle of capture and whatever takes an instance away. The mutex guards the lists and is never
+ * held across anything that waits. */
 #ifndef TIDESIM_CDC_INTERNAL_H
 #define TIDESIM_CDC_INTERNAL_H
 
@@ -32,7 +34,8 @@ struct Instance {
     SimIndexColumn    *index_columns;
     size_t             index_column_count;
     LIST(SimDdlEntry) history;
-    /* Of the cycle that runs: where each captured column is in rows of `map_info`, -1: it is not there any more. */
+    /* Of the cycle that runs: where each captured column is in rows of `map_info`, -1: it is not
+     * there any more. */
     const SimTableInfo *map_info;
     int32_t            *map;
     uint64_t            command_txn_id; /* per statement: the number given to it */
@@ -104,7 +107,8 @@ bool mapping_add(SimTxn *txn, SimTable *mapping, const MappingEntry *entry,
 bool mapping_has(SimTable *mapping, Lsn lsn);
 /* The smallest LSN among the entries with the time of this entry; false: no such entry. */
 bool mapping_lowered(SimTable *mapping, Lsn lsn, Lsn *out);
-/* The entry that a retention reaches back to from the newest time, lowered; false: nothing is that old. */
+/* The entry that a retention reaches back to from the newest time, lowered; false: nothing is that
+ * old. */
 bool     mapping_at_age(SimTable *mapping, int64_t retention_us, Lsn *out);
 SimValue lsn_value(const Lsn *lsn); /* binary(10), pointing into `lsn` */
 

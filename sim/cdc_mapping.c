@@ -1,4 +1,5 @@
-/* cdc_mapping.c - cdc.lsn_time_mapping: which commit was when (sqlserver.md 2.13, 2.15). Looked at without waiting: only committed entries count. */
+/* cdc_mapping.c - cdc.lsn_time_mapping: which commit was when (sqlserver.md 2.13, 2.15). Looked at
+ * without waiting: only committed entries count. */
 #include "sim/cdc_internal.h"
 
 enum { MAP_START_LSN, MAP_BEGIN_TIME, MAP_END_TIME, MAP_TRAN_ID, MAP_BEGIN_LSN, MAP_COLUMNS };

@@ -1,4 +1,5 @@
-/* cdc_rows.c - one row of a change table from one row of the source: bytes are copied where the types are the same (sqlserver.md 2.14, 1.9). */
+/* cdc_rows.c - one row of a change table from one row of the source: bytes are copied where the
+ * types are the same (sqlserver.md 2.14, 1.9). */
 #include "sim/cdc_internal.h"
 
 /* --- types and positions --- */

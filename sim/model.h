@@ -1,9 +1,12 @@
-/* model.h - what a server holds: databases, tables, rows, transactions, locks, the log (sqlserver.md 2.8, 2.12, 2.13).
+/* model.h - what a server holds: databases, tables, rows, transactions, locks, the log
+ * (sqlserver.md 2.8, 2.12, 2.13).
  *
- * Rows are stored encoded, in an order: the clustered index, or insertion order for a heap; other indexes point to them. A row in memory is an immutable
- * version. Scans hold the database's latch for one batch of rows at a time and never while a sink writes to a socket.
- * READ COMMITTED without versions: a scan waits at a row with a foreign uncommitted change. Waiting goes through Sched's queues, so it works on real threads and under
- * simulation; a waiting session can be woken by an attention, a kill or LOCK_TIMEOUT. */
+ * Rows are stored encoded, in an order: the clustered index, or insertion order for a heap; other
+ * indexes point to them. A row in memory is an immutable version. Scans hold the database's latch
+ * for one batch of rows at a time and never while a sink writes to a socket. READ COMMITTED without
+ * versions: a scan waits at a row with a foreign uncommitted change. Waiting goes through Sched's
+ * queues, so it works on real threads and under simulation; a waiting session can be woken by an
+ * attention, a kill or LOCK_TIMEOUT. */
 #ifndef TIDESIM_MODEL_H
 #define TIDESIM_MODEL_H
 
@@ -39,18 +42,20 @@ typedef struct SimModelOptions { /* the fields of SimOptions */
 } SimModelOptions;
 /* Holds the databases master, tempdb, model and msdb. Errors: 9820 (unknown zone). */
 bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *error) MUST_CHECK;
-void sim_model_close(SimServer *server); /* stops the jobs; no transaction may be open; accepts NULL */
+/* Stops the jobs. No transaction may be open. Accepts NULL. */
+void sim_model_close(SimServer *server);
 /* A pointer of the session layer, for its registry. */
-void  sim_server_set_owner(SimServer *server, void *owner);
-void *sim_server_owner(const SimServer *server);
-Clock *sim_server_clock(const SimServer *server);
-Sched *sim_server_sched(const SimServer *server);
-Rng   *sim_server_rng(const SimServer *server);
-Log   *sim_server_log(const SimServer *server);
-int    sim_server_version(const SimServer *server); /* 2016 ... 2025 */
+void           sim_server_set_owner(SimServer *server, void *owner);
+void          *sim_server_owner(const SimServer *server);
+Clock         *sim_server_clock(const SimServer *server);
+Sched         *sim_server_sched(const SimServer *server);
+Rng           *sim_server_rng(const SimServer *server);
+Log           *sim_server_log(const SimServer *server);
+int            sim_server_version(const SimServer *server); /* 2016 ... 2025 */
 const SimZone *sim_server_zone(const SimServer *server);
-bool    sim_server_set_zone(SimServer *server, Str windows_name);
-int64_t sim_server_local_us(const SimServer *server); /* the local clock now, microseconds since 1970 */
+bool           sim_server_set_zone(SimServer *server, Str windows_name);
+/* The local clock now, microseconds since 1970. */
+int64_t sim_server_local_us(const SimServer *server);
 /* DBCC TRACEON; 8207 is the one that means something here (2.14). */
 void sim_server_set_trace_flag(SimServer *server, int flag, bool on);
 bool sim_server_next_database(SimServer *server, size_t *at, SimDatabase **out);
@@ -63,7 +68,7 @@ typedef struct SimColumn {
     const void *computed;      /* const Expr *; NULL: none */
     SimType     type;
     int64_t     identity_seed, identity_step;
-    int32_t     column_id;     /* never reused */
+    int32_t     column_id; /* never reused */
     bool        is_nullable;
     bool        is_identity;
     bool        is_computed;
@@ -76,7 +81,7 @@ typedef struct SimIndexColumn {
 
 struct SimIndex {
     Str             name;
-    int32_t         index_id;    /* 1 is clustered, 0 stands for a heap */
+    int32_t         index_id; /* 1 is clustered, 0 stands for a heap */
     bool            is_unique, is_clustered, is_primary_key, is_unique_constraint;
     SimIndexColumn *columns;
     size_t          column_count;
@@ -85,178 +90,241 @@ struct SimIndex {
 typedef struct SimTableInfo { /* a consistent copy of a table's description */
     int32_t          object_id;
     Str              schema, name;
-    const SimColumn *columns;     /* in ordinal order */
+    const SimColumn *columns; /* in ordinal order */
     size_t           column_count;
-    SimIndex *const *indexes;     /* [0] is the clustered one when there is one */
+    SimIndex *const *indexes; /* [0] is the clustered one when there is one */
     size_t           index_count;
     int64_t          schema_version; /* grows with every DDL on it */
     int64_t          created_us;
-    bool             is_system;   /* cdc.* and other tables of ours */
+    bool             is_system; /* cdc.* and other tables of ours */
     bool             is_temporary;
 } SimTableInfo;
 
 const SimTableInfo *sim_table_info(const SimTable *table);
-ptrdiff_t sim_table_find_column(const SimTable *table, Str name); /* ordinal, ignoring case; -1 if none */
-int64_t   sim_table_row_count(const SimTable *table);             /* committed rows */
-int64_t   sim_table_size_bytes(const SimTable *table);            /* encoded bytes of the committed rows, about */
-SimDatabase *sim_table_database(const SimTable *table);
-int64_t   sim_table_identity_current(const SimTable *table);      /* IDENT_CURRENT: the last value given out, else the seed */
-bool      sim_table_is_captured(const SimTable *table);           /* sys.tables.is_tracked_by_cdc */
-/* The arena goes to the table and is closed with it: expressions of defaults and computed columns live there. */
-void      sim_table_adopt(SimTable *table, Arena *arena);
+SimDatabase        *sim_table_database(const SimTable *table);
+/* The ordinal of a column, ignoring case; -1 if there is none. */
+ptrdiff_t sim_table_find_column(const SimTable *table, Str name);
+/* Of the committed rows: how many, and about how many bytes encoded. */
+int64_t sim_table_row_count(const SimTable *table);
+int64_t sim_table_size_bytes(const SimTable *table);
+/* IDENT_CURRENT: the last value given out, else the seed. */
+int64_t sim_table_identity_current(const SimTable *table);
+bool    sim_table_is_captured(const SimTable *table); /* sys.tables.is_tracked_by_cdc */
+/* The arena goes to the table and is closed with it: expressions of defaults and computed columns
+ * live there. */
+void sim_table_adopt(SimTable *table, Arena *arena);
 
 SimDatabase *sim_server_find_database(SimServer *server, Str name);
 SimServer   *sim_database_server(const SimDatabase *database);
 Str          sim_database_name(const SimDatabase *database);
 int32_t      sim_database_id(const SimDatabase *database);
-bool         sim_database_is_system(const SimDatabase *database); /* master, tempdb, model, msdb */
+bool         sim_database_is_system(const SimDatabase *database);  /* master, tempdb, model, msdb */
 int64_t      sim_database_created_us(const SimDatabase *database); /* local */
 /* NULL if there is none. `schema` empty: dbo. */
-SimTable    *sim_database_find_table(SimDatabase *database, Str schema, Str name);
-SimTable    *sim_database_find_table_by_id(SimDatabase *database, int32_t object_id);
-bool         sim_database_next_table(SimDatabase *database, size_t *at, SimTable **out);
-bool         sim_database_has_schema(SimDatabase *database, Str schema);
-int32_t      sim_database_schema_id(SimDatabase *database, Str schema); /* dbo 1, sys 4, own ones from 5; 0: none */
-bool         sim_database_next_schema(SimDatabase *database, size_t *at, Arena *arena, Str *name_out, int32_t *id_out);
+SimTable *sim_database_find_table(SimDatabase *database, Str schema, Str name);
+SimTable *sim_database_find_table_by_id(SimDatabase *database, int32_t object_id);
+bool      sim_database_next_table(SimDatabase *database, size_t *at, SimTable **out);
+bool      sim_database_has_schema(SimDatabase *database, Str schema);
+/* dbo 1, sys 4, own ones from 5; 0 if there is none. */
+int32_t sim_database_schema_id(SimDatabase *database, Str schema);
+bool    sim_database_next_schema(SimDatabase *database, size_t *at, Arena *arena, Str *name_out,
+                                 int32_t *id_out);
 
-/* DDL: transactional, written to the log, recorded for capture (2.16). Each takes the table's Sch-M lock to the end of the transaction. A SimTable stays
- * valid (dropped, empty) until its database is closed, a SimTableInfo as long; a temporary table ends when its drop commits. */
+/* DDL: transactional, written to the log, recorded for capture (2.16). Each takes the table's Sch-M
+ * lock to the end of the transaction. A SimTable stays valid (dropped, empty) until its database is
+ * closed, a SimTableInfo as long; a temporary table ends when its drop commits. */
 typedef struct SimTableSpec {
-    Str               schema, name;
-    const SimColumn  *columns;
-    size_t            column_count;
-    const SimIndex   *indexes;
-    size_t            index_count;
-    bool              is_system, is_temporary;
+    Str              schema, name;
+    const SimColumn *columns;
+    size_t           column_count;
+    const SimIndex  *indexes;
+    size_t           index_count;
+    bool             is_system, is_temporary;
 } SimTableSpec;
-bool sim_create_table(SimTxn *txn, const SimTableSpec *spec, SimTable **out, SimError *error) MUST_CHECK;
+bool sim_create_table(SimTxn *txn, const SimTableSpec *spec, SimTable **out,
+                      SimError *error) MUST_CHECK;
 bool sim_drop_table(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
-bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec, SimError *error) MUST_CHECK; /* 1505, 1913, 1902 */
-bool sim_drop_index(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK; /* a constraint's index too; 3701, 22983 when CDC uses it */
+/* 1505, 1913, 1902, 8111. */
+bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec,
+                      SimError *error) MUST_CHECK;
+/* A constraint's index too. 3701; 22983 when CDC uses it. */
+bool sim_drop_index(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK;
 /* `ddl_text` is what ddl_history shows. */
-bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const SimValue *fill, Str ddl_text, SimError *error) MUST_CHECK;
-bool sim_drop_column(SimTxn *txn, SimTable *table, Str column, Str ddl_text, SimError *error) MUST_CHECK;
-bool sim_alter_column(SimTxn *txn, SimTable *table, Str column, const SimType *type, bool is_nullable, Str ddl_text, SimError *error) MUST_CHECK;
-bool sim_rename_table(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK;                /* 15335 */
-bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name, SimError *error) MUST_CHECK;   /* 4928 when captured */
+bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const SimValue *fill,
+                    Str ddl_text, SimError *error) MUST_CHECK;
+bool sim_drop_column(SimTxn *txn, SimTable *table, Str column, Str ddl_text,
+                     SimError *error) MUST_CHECK;
+bool sim_alter_column(SimTxn *txn, SimTable *table, Str column, const SimType *type,
+                      bool is_nullable, Str ddl_text, SimError *error) MUST_CHECK;
+/* 15335; 4928 for a captured column. */
+bool sim_rename_table(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK;
+bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name,
+                       SimError *error) MUST_CHECK;
 bool sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
 bool sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
 bool sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
 bool sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
 
 /* --- transactions --- */
-typedef enum SimIsolation { SIM_READ_UNCOMMITTED, SIM_READ_COMMITTED, SIM_REPEATABLE_READ, SIM_SERIALIZABLE, SIM_SNAPSHOT } SimIsolation;
+typedef enum SimIsolation {
+    SIM_READ_UNCOMMITTED,
+    SIM_READ_COMMITTED,
+    SIM_REPEATABLE_READ,
+    SIM_SERIALIZABLE,
+    SIM_SNAPSHOT
+} SimIsolation;
 
-/* What a wait needs to know of its session; owned by the session. Others wake it through sim_waiter_wake alone. */
+/* What a wait needs to know of its session; owned by the session. Others wake it through
+ * sim_waiter_wake alone. */
 typedef struct SimWaiter {
     int32_t session_id;
-    int64_t lock_timeout_ms; /* -1: for ever */
+    int64_t lock_timeout_ms;   /* -1: for ever */
     int     deadlock_priority; /* -10 to 10 */
-    Queue  *wake;            /* capacity 1 */
-    atomic_bool attention;   /* stop now: the call in progress fails with SIM_ATTENTION; cleared by the session */
-    atomic_bool killed;      /* the call in progress fails with 596 */
+    Queue  *wake;              /* capacity 1 */
+    /* The call in progress stops: with SIM_ATTENTION, which the session clears, or with 596. */
+    atomic_bool attention;
+    atomic_bool killed;
     /* For sys.dm_exec_requests, written by waits. */
     _Atomic(const char *) wait_type; /* "LCK_M_S"; NULL: running */
-    _Atomic int32_t blocking_session_id;
-    _Atomic int64_t lock_waits;
-    atomic_bool wake_is_pending; /* internal */
-    struct LockRequest *request;   /* internal: what it waits for */
-    struct SimWaiter   *next_wake; /* internal */
+    _Atomic int32_t       blocking_session_id;
+    _Atomic int64_t       lock_waits;
+    atomic_bool           wake_is_pending; /* internal */
+    struct LockRequest   *request;         /* internal: what it waits for */
+    struct SimWaiter     *next_wake;       /* internal */
 } SimWaiter;
-#define SIM_ATTENTION 3617 /* number of the error of a call that an attention stopped; never sent to a client */
-/* Wakes a waiting session, once, whoever else does; harmless when it does not wait. Not with a latch of one's own held. */
+/* Number of the error of a call that an attention stopped; never sent to a client. */
+#define SIM_ATTENTION 3617
+/* Wakes a waiting session, once, whoever else does; harmless when it does not wait. Not with a
+ * latch of one's own held. */
 void sim_waiter_wake(SimWaiter *waiter);
-/* Waits for sim_waiter_wake, at most timeout_ms (-1: for ever); true when woken, which may be for an older reason: look again at what you wait for. */
+/* Waits for sim_waiter_wake, at most timeout_ms (-1: for ever); true when woken, which may be for
+ * an older reason: look again at what you wait for. */
 bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms);
 
-SimTxn *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
+SimTxn      *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
 SimDatabase *sim_txn_database(const SimTxn *txn);
 uint64_t     sim_txn_id(const SimTxn *txn); /* unique in the server: the transaction descriptor */
 bool         sim_txn_has_written(const SimTxn *txn);
-/* Around each statement: a number for command ids (2.14), and the end of locks that last as long as a statement. */
+/* Around each statement: a number for command ids (2.14), and the end of locks that last as long as
+ * a statement. */
 void sim_txn_statement_begin(SimTxn *txn);
 void sim_txn_statement_end(SimTxn *txn);
-/* Locks a table. SCHEMA keeps its description as it is, taken before binding; to the end of the statement, or of the transaction when `to_end`.
- * Afterwards a dropped table says so: sim_table_is_dropped (208). */
+/* Locks a table. SCHEMA keeps its description as it is, taken before binding; to the end of the
+ * statement, or of the transaction when `to_end`. Afterwards a dropped table says so:
+ * sim_table_is_dropped (208). */
 typedef enum SimTableLock { SIM_LOCK_SCHEMA, SIM_LOCK_SHARED, SIM_LOCK_EXCLUSIVE } SimTableLock;
-bool sim_lock_table(SimTxn *txn, SimTable *table, SimTableLock mode, bool to_end, SimError *error) MUST_CHECK;
+bool sim_lock_table(SimTxn *txn, SimTable *table, SimTableLock mode, bool to_end,
+                    SimError *error) MUST_CHECK;
 bool sim_table_is_dropped(const SimTable *table);
-/* Commit writes the commit record; its LSN is the transaction's start_lsn in change tables. `lsn_out` may be NULL. Both free the transaction. */
-bool    sim_txn_commit(SimTxn *txn, Lsn *lsn_out, SimError *error) MUST_CHECK;
-void    sim_txn_rollback(SimTxn *txn);
+/* Commit writes the commit record; its LSN is the transaction's start_lsn in change tables.
+ * `lsn_out` may be NULL. Both free the transaction. */
+bool sim_txn_commit(SimTxn *txn, Lsn *lsn_out, SimError *error) MUST_CHECK;
+void sim_txn_rollback(SimTxn *txn);
 /* Statement atomicity and SAVE TRAN: undo back to a mark. */
 uint64_t sim_txn_mark(const SimTxn *txn);
 void     sim_txn_undo_to(SimTxn *txn, uint64_t mark);
 
-/* A statement that changes rows tells the model how many rows it changes at once, because key updates are logged differently (2.14). Each call is atomic. A row
- * that the same call has changed already is skipped. A NULL for a rowversion column gets the next one. */
+/* A statement that changes rows tells the model how many rows it changes at once, because key
+ * updates are logged differently (2.14). Each call is atomic. A row that the same call has changed
+ * already is skipped. A NULL for a rowversion column gets the next one. */
 typedef struct SimChange {
-    const SimRow   *row;    /* row to update or delete, from a scan with for_update; NULL for inserts */
+    const SimRow *row; /* row to update or delete, from a scan with for_update; NULL for inserts */
     const SimValue *values; /* new row in ordinal order, already converted; NULL for deletes */
 } SimChange;
-bool sim_insert(SimTxn *txn, SimTable *table, const SimValue *values, SimError *error) MUST_CHECK; /* 2627, 2601, 515 */
-bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count, SimError *error) MUST_CHECK;
-bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count, SimError *error) MUST_CHECK;
-bool sim_truncate(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK; /* 4711 when captured */
-int64_t sim_next_identity(SimTable *table);
-void    sim_note_identity(SimTable *table, int64_t value); /* IDENTITY_INSERT */
+/* 2627, 2601, 515; 7139 for a captured LOB that is too long; 4711 to truncate a captured table. */
+bool sim_insert(SimTxn *txn, SimTable *table, const SimValue *values, SimError *error) MUST_CHECK;
+bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
+                SimError *error) MUST_CHECK;
+bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
+                SimError *error) MUST_CHECK;
+bool sim_truncate(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
+
+int64_t  sim_next_identity(SimTable *table);
+void     sim_note_identity(SimTable *table, int64_t value); /* IDENTITY_INSERT */
 uint64_t sim_next_rowversion(SimDatabase *database);
 
 /* --- scans --- */
-/* A range of an index: equalities on a prefix of its columns, then one bound pair on the next. In index order or backwards. */
+/* A range of an index: equalities on a prefix of its columns, then one bound pair on the next. In
+ * index order or backwards. */
 typedef struct SimBound {
     bool     is_set, is_inclusive;
     SimValue value;
 } SimBound;
 typedef struct SimRange {
-    const SimIndex *index;     /* NULL: the clustered order or the heap */
-    const SimValue *equal;     /* values of the index columns' exact types */
+    const SimIndex *index; /* NULL: the clustered order or the heap */
+    const SimValue *equal; /* values of the index columns' exact types */
     size_t          equal_count;
-    SimBound        low, high; /* on the column after the prefix; low may be a NULL value when exclusive (skip NULLs) */
-    bool            backwards;
+    /* On the column after the prefix. `low` may be a NULL value when exclusive: it skips NULLs. */
+    SimBound low, high;
+    bool     backwards;
 } SimRange;
-/* What the statement sees: the isolation of `txn`, a hint (NOLOCK and friends) already folded in by the caller. */
+/* What the statement sees: the isolation of `txn`, a hint (NOLOCK and friends) already folded in by
+ * the caller. */
 typedef struct SimScanOptions {
     SimIsolation isolation;
-    bool         for_update;   /* rows are about to be changed: takes update locks; the rows then stay valid until the transaction ends */
-    bool         read_past;
-    int64_t      limit_hint;   /* the caller wants about that many rows; 0: unknown. Batches stay small then */
+    /* Rows are about to be changed: takes update locks; the rows then stay valid until the
+     * transaction ends. */
+    bool for_update;
+    bool read_past;
+    /* The caller wants about that many rows, so batches stay small; 0: unknown. */
+    int64_t limit_hint;
 } SimScanOptions;
-bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range, const SimScanOptions *options, SimScan **out, SimError *error) MUST_CHECK;
-/* The next rows, at most a batch (some hundreds); *count_out 0 at the end. They stay valid until the next call or the close. */
-bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out, SimError *error) MUST_CHECK;
-/* With for_update: row `index` of the last batch does not qualify; its lock goes and the row stays valid only until the next call. */
-void sim_scan_skip(SimScan *scan, size_t index);
-void sim_scan_close(SimScan *scan); /* before its transaction ends; accepts NULL */
-bool sim_scan_was_seek(const SimScan *scan);
+bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range,
+                   const SimScanOptions *options, SimScan **out, SimError *error) MUST_CHECK;
+/* The next rows, at most a batch (some hundreds); *count_out 0 at the end. They stay valid until
+ * the next call or the close. */
+bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out,
+                   SimError *error) MUST_CHECK;
+/* With for_update: row `index` of the last batch does not qualify; its lock goes and the row stays
+ * valid only until the next call. */
+void    sim_scan_skip(SimScan *scan, size_t index);
+void    sim_scan_close(SimScan *scan); /* before its transaction ends; accepts NULL */
+bool    sim_scan_was_seek(const SimScan *scan);
 int64_t sim_scan_rows_examined(const SimScan *scan);
 
 /* Decodes one column of a row; bytes point into the row. */
 void sim_row_value(const SimTable *table, const SimRow *row, size_t ordinal, SimValue *out);
-/* The column's bytes in TDS row format, always the nullable form with its length prefix (INTN, not INT4), for sinks that copy rather than decode. */
+/* The column's bytes in TDS row format, always the nullable form with its length prefix (INTN, not
+ * INT4), for sinks that copy rather than decode. */
 Bytes sim_row_wire(const SimTable *table, const SimRow *row, size_t ordinal);
 
 /* --- principals and permissions (2.15) --- */
-typedef enum SimPermission { SIM_PERM_SELECT = 1, SIM_PERM_INSERT = 2, SIM_PERM_UPDATE = 4, SIM_PERM_DELETE = 8, SIM_PERM_EXECUTE = 16, SIM_PERM_CONTROL = 32,
-    SIM_PERM_VIEW_SERVER_STATE = 64, SIM_PERM_VIEW_DATABASE_STATE = 128 } SimPermission;
+typedef enum SimPermission {
+    SIM_PERM_SELECT              = 1,
+    SIM_PERM_INSERT              = 2,
+    SIM_PERM_UPDATE              = 4,
+    SIM_PERM_DELETE              = 8,
+    SIM_PERM_EXECUTE             = 16,
+    SIM_PERM_CONTROL             = 32,
+    SIM_PERM_VIEW_SERVER_STATE   = 64,
+    SIM_PERM_VIEW_DATABASE_STATE = 128
+} SimPermission;
 typedef struct SimLogin {
     Str  name;
     bool is_sysadmin;
 } SimLogin;
-bool sim_create_login(SimServer *server, Str name, Str password, bool is_sysadmin, SimError *error) MUST_CHECK;
+bool sim_create_login(SimServer *server, Str name, Str password, bool is_sysadmin,
+                      SimError *error) MUST_CHECK;
 bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out);
 bool sim_create_user(SimDatabase *database, Str user, Str login, SimError *error) MUST_CHECK;
 bool sim_create_role(SimDatabase *database, Str role, SimError *error) MUST_CHECK;
 bool sim_drop_principal(SimDatabase *database, Str name, SimError *error) MUST_CHECK;
-bool sim_role_add_member(SimDatabase *database, Str role, Str member, bool add, SimError *error) MUST_CHECK; /* db_owner, db_datareader, db_datawriter and own roles */
+/* db_owner, db_datareader, db_datawriter, their denying ones, and own roles. */
+bool sim_role_add_member(SimDatabase *database, Str role, Str member, bool add,
+                         SimError *error) MUST_CHECK;
 /* Name of the user a login has in the database; false: no access (4060, 916). sysadmin is dbo. */
 bool sim_find_user(SimDatabase *database, const SimLogin *login, Arena *arena, Str *user_out);
-bool sim_is_member(SimDatabase *database, Str user, Str role); /* through other roles too; dbo is in db_owner */
-bool sim_is_owner(SimDatabase *database, Str user);            /* dbo or a member of db_owner */
-/* object_id 0 with schema "": the database; object_id 0 with schema: the schema. column empty: the whole object. */
-bool sim_grant(SimDatabase *database, Str principal, uint32_t permissions, int32_t object_id, Str schema, Str column, bool grant, bool deny, SimError *error) MUST_CHECK;
+/* Through other roles too; dbo is in db_owner. */
+bool sim_is_member(SimDatabase *database, Str user, Str role);
+bool sim_is_owner(SimDatabase *database, Str user); /* dbo or a member of db_owner */
+/* object_id 0 with schema "": the database; object_id 0 with schema: the schema. column empty: the
+ * whole object. */
+bool sim_grant(SimDatabase *database, Str principal, uint32_t permissions, int32_t object_id,
+               Str schema, Str column, bool grant, bool deny, SimError *error) MUST_CHECK;
 /* Every column of `columns` (count 0: the whole object, or any column when `any_column`). */
-bool sim_has_permission(SimDatabase *database, Str user, SimPermission permission, const SimTable *table, const Str *columns, size_t column_count, bool any_column);
+bool sim_has_permission(SimDatabase *database, Str user, SimPermission permission,
+                        const SimTable *table, const Str *columns, size_t column_count,
+                        bool any_column);
 /* For the catalog views; copies in `arena`. */
 typedef struct SimPrincipal {
     Str     name, login; /* login: of users */
@@ -272,7 +340,8 @@ typedef struct SimGrantInfo {
     uint32_t granted, denied;
 } SimGrantInfo;
 bool sim_next_login(SimServer *server, size_t *at, SimLogin *out);
-bool sim_database_next_principal(SimDatabase *database, size_t *at, Arena *arena, SimPrincipal *out);
+bool sim_database_next_principal(SimDatabase *database, size_t *at, Arena *arena,
+                                 SimPrincipal *out);
 bool sim_database_next_grant(SimDatabase *database, size_t *at, Arena *arena, SimGrantInfo *out);
 
 #endif

@@ -1,9 +1,11 @@
-/* model_body.c - a table's rows in their trees, the entries of its other indexes, and the memory of versions nobody needs any more. */
+/* model_body.c - a table's rows in their trees, the entries of its other indexes, and the memory of
+ * versions nobody needs any more. */
 #include "sim/model_internal.h"
 
 /* --- latches --- */
 
-/* A writer waits in the turnstile, where new readers queue behind it; so readers without end do not keep it out. */
+/* A writer waits in the turnstile, where new readers queue behind it; so readers without end do not
+ * keep it out. */
 void latch_shared(SimTable *table)
 {
     (void)pthread_mutex_lock(&table->turnstile);

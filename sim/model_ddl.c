@@ -1,4 +1,5 @@
-/* model_ddl.c - DDL. A changed description gets a new body with the rows copied into it; a rollback puts the old one back (sqlserver.md 2.8, 2.16). */
+/* model_ddl.c - DDL. A changed description gets a new body with the rows copied into it; a rollback
+ * puts the old one back (sqlserver.md 2.8, 2.16). */
 #include "sim/model_internal.h"
 
 static bool lock_schema(SimTxn *txn, SimTable *table, SimError *error)

@@ -1,10 +1,14 @@
 /* model_internal.h - what the files of the model share: rows, bodies, locks, transactions, the log.
  *
- * Latches, from the outside in; whoever holds one may take those below it, and nobody calls a Queue, a Clock's sleep or a sink while holding any:
- *   catalog lock (names, principals) > table latch (trees) > pins (memory of old versions) > lock manager > log > CDC's mutex.
- * A row's versions form a chain from its Item; a version is immutable but for its stamp, so whoever may point to it reads it without a latch. A version taken out
- * of a chain is freed when no batch of a scan can point to it any more (table pins) and the log is done with it (its count).
- * An uncommitted version is an exclusive lock on its row; it becomes an entry of the lock manager when somebody has to wait for it. */
+ * Latches, from the outside in; whoever holds one may take those below it, and nobody calls a
+ * Queue, a Clock's sleep or a sink while holding any:
+ *   catalog lock (names, principals) > table latch (trees) > pins (memory of old versions) > lock
+ *   manager > log > CDC's mutex.
+ * A row's versions form a chain from its Item; a version is immutable but for its stamp, so whoever
+ * may point to it reads it without a latch. A version taken out of a chain is freed when no batch
+ * of a scan can point to it any more (table pins) and the log is done with it (its count). An
+ * uncommitted version is an exclusive lock on its row; it becomes an entry of the lock manager when
+ * somebody has to wait for it. */
 #ifndef TIDESIM_MODEL_INTERNAL_H
 #define TIDESIM_MODEL_INTERNAL_H
 
@@ -80,7 +84,8 @@ RowBuild row_build_begin(size_t column_count, size_t size);
 uint8_t *row_build_column(RowBuild *build, size_t len); /* where the next column goes */
 void     row_build_copy(RowBuild *build, Bytes wire);
 
-/* `before`: the version it follows, or NULL. A rowversion that is NULL or as before takes the next number. 515. */
+/* `before`: the version it follows, or NULL. A rowversion that is NULL or as before takes the next
+ * number. 515. */
 bool    row_encode(const SimTable *table, const SimTableInfo *info, const SimValue *values,
                    const SimRow *before, SimRow **out, SimError *error) MUST_CHECK;
 SimRow *row_tombstone(void);
@@ -196,7 +201,8 @@ Item *
 body_new_place(Body *body,
                Bytes key); /* not in the tree yet; adds a row id where the key is not unique */
 
-/* Adds the entries of a new head to the other indexes, marks those of the version before that it leaves behind. */
+/* Adds the entries of a new head to the other indexes, marks those of the version before that it
+ * leaves behind. */
 void body_add_entries(Body *body, Item *place, SimRow *row, const SimRow *before, Buf *scratch);
 void body_remove_entries(Body *body, Item *place, SimRow *row, const SimRow *before,
                          Buf *scratch); /* the reverse */
@@ -249,9 +255,11 @@ struct LockManager {
 
 void lock_manager_open(LockManager *manager);
 void lock_manager_close(LockManager *manager);
-/* Asks for a lock. QUEUED: release the latch, then lock_wait. REFUSED: the error is set (1222 at once, 1205). */
+/* Asks for a lock. QUEUED: release the latch, then lock_wait. REFUSED: the error is set (1222 at
+ * once, 1205). */
 LockAnswer lock_ask(SimTxn *txn, LockResource *resource, LockMode mode, SimError *error);
-/* The same for a row; `holder` is the transaction of its uncommitted version, or NULL. With the table's latch held. */
+/* The same for a row; `holder` is the transaction of its uncommitted version, or NULL. With the
+ * table's latch held. */
 LockAnswer lock_ask_row(SimTxn *txn, Item *place, LockMode mode, SimTxn *holder, SimError *error);
 bool       lock_wait(SimTxn *txn, SimError *error) MUST_CHECK;
 bool       lock_take(SimTxn *txn, LockResource *resource, LockMode mode,
@@ -265,8 +273,9 @@ bool lock_row_is_in_way(SimTxn *txn, const Item *place, LockMode mode);
 bool waiter_check(SimWaiter *waiter, SimError *error) MUST_CHECK; /* attention, kill */
 
 /* --- transactions (model_txn.c) --- */
-/* Something that ends with the transaction. `commit` (may be NULL) runs inside the log's mutex, where commits have their order; `rollback` in the order of undo;
- * `done` in any case, after all locks are gone; it frees the event. */
+/* Something that ends with the transaction. `commit` (may be NULL) runs inside the log's mutex,
+ * where commits have their order; `rollback` in the order of undo; `done` in any case, after all
+ * locks are gone; it frees the event. */
 typedef struct TxnEvent TxnEvent;
 struct TxnEvent {
     TxnEvent *next; /* of those rolled back */
@@ -350,7 +359,8 @@ static inline Sight row_sight(const SimRow *row, const SimTxn *txn, SimTxn **hol
     return SIGHT_FOREIGN;
 }
 
-/* Who has to end before the version may be followed by another: a writer that still runs, or has committed and not let go yet. NULL: nobody. */
+/* Who has to end before the version may be followed by another: a writer that still runs, or has
+ * committed and not let go yet. NULL: nobody. */
 static inline SimTxn *row_writer(const SimRow *row, const SimTxn *txn)
 {
     uint64_t stamp = atomic_load_explicit(&row->stamp, memory_order_acquire);
@@ -440,7 +450,8 @@ Lsn         log_commit(SimTxn *txn);
 CommitNode *log_first(SimLog      *log,
                       CommitNode **end_out); /* the oldest that waits, and the newest now */
 CommitNode *log_node_next(SimLog *log, CommitNode *node);
-/* Takes the nodes up to `last` out, for the caller to free. Inside the log's mutex: of a commit event. */
+/* Takes the nodes up to `last` out, for the caller to free. Inside the log's mutex: of a commit
+ * event. */
 CommitNode *log_cut(SimLog *log, CommitNode *last);
 /* An LSN for an idle entry, unless something waits to be captured. */
 bool log_idle_lsn(SimLog *log, Lsn *out);
@@ -514,9 +525,10 @@ bool      database_rename_table(SimDatabase *database, SimTable *table, Str key)
 SimTable *table_new(SimDatabase *database, const SimTableSpec *spec,
                     int32_t object_id); /* in no list yet */
 void      table_free(SimTable *table);
-void      database_forget_table(SimDatabase *database,
-                                SimTable    *table); /* takes a dropped temporary table off the list */
-/* A description to be changed and given to body_new: the table's arena, with room for one more column and index. */
+/* Takes a dropped temporary table off the list. */
+void database_forget_table(SimDatabase *database, SimTable *table);
+/* A description to be changed and given to body_new: the table's arena, with room for one more
+ * column and index. */
 SimTableInfo *info_clone(SimTable *table, const SimTableInfo *info, SimColumn **columns_out,
                          SimIndex ***indexes_out);
 SimIndex     *index_copy(Arena *arena, const SimIndex *spec);

@@ -1,7 +1,9 @@
 /* model_lock.c - who holds what, who waits for whom (sqlserver.md 2.12).
  *
- * Each thing that can be locked has its holders and a queue served in order of arrival. A session that has to wait looks for a cycle first, so a deadlock ends at
- * once. Whoever ends a wait changes the request's state under the mutex and wakes the session afterwards, because a push may hand the processor over. */
+ * Each thing that can be locked has its holders and a queue; a request waits for what it cannot
+ * stand beside, held or asked for before. A session that has to wait looks for a cycle first, so a
+ * deadlock ends at once. Whoever ends a wait changes the request's state under the mutex and wakes
+ * the session afterwards, because a push may hand the processor over. */
 #include "sim/model_internal.h"
 
 #define BUCKETS_MIN 64
@@ -16,12 +18,17 @@ static const uint8_t conflicts[LOCK_MODE_COUNT] = {
     [LOCK_IX]    = 1u << LOCK_SCH_M | 1u << LOCK_S | 1u << LOCK_U | 1u << LOCK_X,
     [LOCK_S]     = 1u << LOCK_SCH_M | 1u << LOCK_IX | 1u << LOCK_X,
     [LOCK_U]     = 1u << LOCK_SCH_M | 1u << LOCK_IX | 1u << LOCK_U | 1u << LOCK_X,
-    [LOCK_X]     = 1u << LOCK_SCH_M | 1u << LOCK_IS | 1u << LOCK_IX | 1u << LOCK_S | 1u << LOCK_U | 1u << LOCK_X,
+    [LOCK_X]     = (1u << LOCK_MODE_COUNT) - 1 - (1u << LOCK_SCH_S),
 };
 
 static const char *const wait_types[LOCK_MODE_COUNT] = {
-    [LOCK_SCH_S] = "LCK_M_SCH_S", [LOCK_SCH_M] = "LCK_M_SCH_M", [LOCK_IS] = "LCK_M_IS", [LOCK_IX] = "LCK_M_IX",
-    [LOCK_S] = "LCK_M_S",         [LOCK_U] = "LCK_M_U",         [LOCK_X] = "LCK_M_X",
+    [LOCK_SCH_S] = "LCK_M_SCH_S",
+    [LOCK_SCH_M] = "LCK_M_SCH_M",
+    [LOCK_IS]    = "LCK_M_IS",
+    [LOCK_IX]    = "LCK_M_IX",
+    [LOCK_S]     = "LCK_M_S",
+    [LOCK_U]     = "LCK_M_U",
+    [LOCK_X]     = "LCK_M_X",
 };
 
 /* Holding one of these makes asking for the mode unnecessary. */
@@ -80,7 +87,8 @@ bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms)
     return woken;
 }
 
-/* Decides under the mutex who pushes, so that the session can tell whether a push is still to come. */
+/* Decides under the mutex who pushes, so that the session can tell whether a push is still to
+ * come. */
 static void wakes_add(Wakes *wakes, SimWaiter *waiter)
 {
     if (atomic_exchange(&waiter->wake_is_pending, true)) return;
@@ -153,7 +161,8 @@ static LockResource *resource_of_row(LockManager *manager, Item *place)
     return resource;
 }
 
-/* A row's resource goes when nobody holds it or waits for it; a row that left its tree meanwhile goes with it. */
+/* A row's resource goes when nobody holds it or waits for it; a row that left its tree meanwhile
+ * goes with it. */
 static void drop_resource_if_idle(LockManager *manager, LockResource *resource)
 {
     if (resource->place == NULL || resource->holds != NULL || resource->first != NULL ||
@@ -288,12 +297,18 @@ static void dequeue(LockRequest *request)
     request->previous = request->next = NULL;
 }
 
-/* Grants from the front of the queue as far as it goes. */
+/* Grants whatever neither a holder nor an earlier waiter stands against. */
 static void serve_queue(LockManager *manager, LockResource *resource, Wakes *wakes)
 {
-    while (resource->first != NULL) {
-        LockRequest *request = resource->first;
-        if (!holders_allow(resource, request->txn, request->mode)) break;
+    unsigned ahead = 0; /* modes that wait before the one looked at */
+
+    for (LockRequest *request = resource->first, *next; request != NULL; request = next) {
+        next = request->next;
+        if ((ahead & conflicts[request->mode]) ||
+            !holders_allow(resource, request->txn, request->mode)) {
+            ahead |= 1u << request->mode;
+            continue;
+        }
         dequeue(request);
         hold_of(manager, resource, request->txn)->counts[request->mode]++;
         request->state = REQUEST_GRANTED;
@@ -328,18 +343,21 @@ static bool search_through(Search *search, const SimTxn *blocker)
     return search_from(search, request);
 }
 
-/* Follows whoever the request waits for: holders, and requests before it that it must not overtake. */
+/* Follows whoever the request waits for: holders, and requests before it, that it cannot stand
+ * beside. */
 static bool search_from(Search *search, const LockRequest *request)
 {
     const LockResource *resource = request->resource;
+    const uint8_t       against  = conflicts[request->mode];
 
     search->path[search->path_len++] = request->txn;
     for (const Hold *hold = resource->holds; hold != NULL; hold = hold->next)
-        if (!same_session(hold->txn, request->txn) &&
-            (hold_modes(hold) & conflicts[request->mode]) && search_through(search, hold->txn))
+        if (!same_session(hold->txn, request->txn) && (hold_modes(hold) & against) &&
+            search_through(search, hold->txn))
             return true;
     for (const LockRequest *other = request->previous; other != NULL; other = other->previous)
-        if (!same_session(other->txn, request->txn) && search_through(search, other->txn))
+        if (!same_session(other->txn, request->txn) && (1u << other->mode & against) &&
+            search_through(search, other->txn))
             return true;
     search->path_len--;
     return false;
@@ -380,7 +398,8 @@ static bool deadlock_error(const SimTxn *txn, SimError *error)
                      txn->waiter->session_id);
 }
 
-/* Breaks every cycle through the request, which is in its queue. False: its own transaction is the victim. */
+/* Breaks every cycle through the request, which is in its queue. False: its own transaction is the
+ * victim. */
 static bool break_deadlocks(LockRequest *request, Wakes *wakes)
 {
     for (;;) {
@@ -413,11 +432,19 @@ static void note_blocker(SimTxn *txn, const LockResource *resource, LockMode mod
     atomic_fetch_add(&txn->waiter->lock_waits, 1);
 }
 
+static bool waiters_allow(const LockResource *resource, LockMode mode)
+{
+    for (const LockRequest *request = resource->first; request != NULL; request = request->next)
+        if (1u << request->mode & conflicts[mode]) return false;
+    return true;
+}
+
+/* Who has a lock already is asked for no place in the queue. */
 static bool may_grant(const LockResource *resource, const SimTxn *txn, const Hold *hold,
                       LockMode mode)
 {
     if (hold != NULL && (hold_modes(hold) & covers[mode])) return true;
-    return holders_allow(resource, txn, mode) && (hold != NULL || resource->first == NULL);
+    return holders_allow(resource, txn, mode) && (hold != NULL || waiters_allow(resource, mode));
 }
 
 /* With the mutex held, and perhaps a latch: victims are woken later. */

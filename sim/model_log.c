@@ -1,4 +1,5 @@
-/* model_log.c - log sequence numbers, and committed changes until capture has read them (sqlserver.md 2.13). */
+/* model_log.c - log sequence numbers, and committed changes until capture has read them
+ * (sqlserver.md 2.13). */
 #include "sim/model_internal.h"
 
 #define FIRST_VLF      0x2A

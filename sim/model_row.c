@@ -1,4 +1,5 @@
-/* model_row.c - rows as bytes: each column as TDS sends it, with a table of where each begins (sqlserver.md 2.9, 2.18). */
+/* model_row.c - rows as bytes: each column as TDS sends it, with a table of where each begins
+ * (sqlserver.md 2.9, 2.18). */
 #include "sim/model_internal.h"
 
 /* --- widths on the wire --- */

@@ -1,7 +1,10 @@
-/* model_scan.c - reading an index from one end of a range to the other, a batch at a time (sqlserver.md 2.12).
+/* model_scan.c - reading an index from one end of a range to the other, a batch at a time
+ * (sqlserver.md 2.12).
  *
- * A batch is gathered under the table's latch and pinned before the latch is let go. Between batches the scan remembers a leaf, which is good while the tree has not
- * changed, and the last key it passed, which is always good. It never waits with rows in hand that the caller has not seen, if it can help it. */
+ * A batch is gathered under the table's latch and pinned before the latch is let go. Between
+ * batches the scan remembers a leaf, which is good while the tree has not changed, and the last key
+ * it passed, which is always good. It never waits with rows in hand that the caller has not seen,
+ * if it can help it. */
 #include "sim/model_internal.h"
 
 #define BATCH_FIRST 64
@@ -39,7 +42,8 @@ struct SimScan {
 
 /* --- the range in bytes --- */
 
-/* Turns a key into the smallest one above every key that begins with it; unset when there is none. */
+/* Turns a key into the smallest one above every key that begins with it; unset when there is
+ * none. */
 static void bound_advance(ScanBound *bound)
 {
     while (bound->key.len > 0 && (uint8_t)bound->key.ptr[bound->key.len - 1] == 0xFF)
@@ -50,7 +54,8 @@ static void bound_advance(ScanBound *bound)
                                                     1);
 }
 
-/* Cuts one end after the equalities: `past` leaves every key of the value itself outside (low) or inside (high). */
+/* Cuts one end after the equalities: `past` leaves every key of the value itself outside (low) or
+ * inside (high). */
 static void bound_set(SimScan *scan, ScanBound *bound, Str prefix, const SimBound *at,
                       bool descending, bool past)
 {
@@ -306,7 +311,8 @@ static void take_row(SimScan *scan, const Item *place)
     scan->granted = NULL;
 }
 
-/* Goes on from where the scan is until the batch is full or something stands in the way. With the latch held. */
+/* Goes on from where the scan is until the batch is full or something stands in the way. With the
+ * latch held. */
 static Look gather(SimScan *scan, SimError *error)
 {
     const Item *last = NULL;

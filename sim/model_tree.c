@@ -1,4 +1,5 @@
-/* model_tree.c - the B+tree. The first eight bytes of each key stand in the node as a number, so that most comparisons touch the node alone. */
+/* model_tree.c - the B+tree. The first eight bytes of each key stand in the node as a number, so
+ * that most comparisons touch the node alone. */
 #include "sim/model_tree.h"
 
 #include <assert.h>
@@ -212,7 +213,8 @@ static void inner_put(Inner *inner, uint32_t index, Separator *separator, void *
     inner->child_count++;
 }
 
-/* Halves a full inner node (at its right end: leaves it full but for one); the separator between the halves goes up. */
+/* Halves a full inner node (at its right end: leaves it full but for one); the separator between
+ * the halves goes up. */
 static Inner *inner_split(Inner *inner, uint32_t index, Separator **up_out)
 {
     Inner   *right = mem_alloc(sizeof *right);

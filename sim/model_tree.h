@@ -1,7 +1,9 @@
 /* model_tree.h - a B+tree over byte keys, each key once. Not locked: the table's latch does that.
  *
- * Items are made by the caller, key included, and only pointed to. Leaves are linked, so walking costs nothing; appending at the right end is a comparison, and
- * leaves filled that way are full. A leaf is given back when its last item goes; leaves are never merged, which suits tables that are emptied from one end. */
+ * Items are made by the caller, key included, and only pointed to. Leaves are linked, so walking
+ * costs nothing; appending at the right end is a comparison, and leaves filled that way are full. A
+ * leaf is given back when its last item goes; leaves are never merged, which suits tables that are
+ * emptied from one end. */
 #ifndef TIDESIM_MODEL_TREE_H
 #define TIDESIM_MODEL_TREE_H
 
@@ -10,7 +12,8 @@
 
 #include "base/str.h"
 
-/* A row's place in the clustered order (ref: its newest version) or an entry of another index (ref: that place). */
+/* A row's place in the clustered order (ref: its newest version) or an entry of another index (ref:
+ * that place). */
 typedef struct Item {
     void       *ref;
     uint32_t    key_len;

@@ -222,7 +222,8 @@ static void settle_row(SimTxn *txn, SimTable *table, SimRow *row)
         body_settle(table, table_body(table), place, txn_key(txn));
 }
 
-/* Makes the transaction's newest versions plain committed ones, and lets go of what they replaced. Other writers still keep away. */
+/* Makes the transaction's newest versions plain committed ones, and lets go of what they replaced.
+ * Other writers still keep away. */
 static void settle_rows(SimTxn *txn)
 {
     SimTable *latched = NULL;

@@ -1,4 +1,5 @@
-/* model_write.c - inserts, updates and deletes: who may write, what must be unique, and how it stands in the log (sqlserver.md 2.12, 2.14). */
+/* model_write.c - inserts, updates and deletes: who may write, what must be unique, and how it
+ * stands in the log (sqlserver.md 2.12, 2.14). */
 #include <stdlib.h>
 
 #include "sim/model_internal.h"
@@ -92,7 +93,8 @@ static bool begins_with(const Item *item, Str prefix)
     return item->key_len >= prefix.len && memcmp(item->key, prefix.ptr, prefix.len) == 0;
 }
 
-/* Another live row with the same key in a unique index other than the clustered one, or one that a foreign transaction has in hand. */
+/* Another live row with the same key in a unique index other than the clustered one, or one that a
+ * foreign transaction has in hand. */
 static Obstacle look_for_duplicate(SimTxn *txn, Body *body, const SimIndex *index, const Item *self,
                                    const SimRow *row, SimError *error)
 {
@@ -398,8 +400,8 @@ static bool encode_updates(SimTxn *txn, SimTable *table, const SimChange *change
     return true;
 }
 
-/* First every old version goes, then moved rows come, then what must be unique is looked at: so keys may trade places. On failure the caller undoes; rows that
- * were not put are the caller's. */
+/* First every old version goes, then moved rows come, then what must be unique is looked at: so
+ * keys may trade places. On failure the caller undoes; rows that were not put are the caller's. */
 static bool put_updates(SimTxn *txn, SimTable *table, Update *updates, size_t count,
                         SimError *error)
 {

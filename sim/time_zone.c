@@ -8,7 +8,8 @@
 
 typedef enum ChangeClock { WALL, UTC_CLOCK } ChangeClock;
 
-/* The week-th Sunday of a month (5: the last), minutes after midnight by the wall clock before the change, or by UTC. */
+/* The week-th Sunday of a month (5: the last), minutes after midnight by the wall clock before the
+ * change, or by UTC. */
 typedef struct ZoneChange {
     int         month, week, minute;
     ChangeClock clock;

@@ -1,5 +1,6 @@
-/* Random transactions of several sessions, with capture between them, in orders that the seed decides: the change rows always rebuild
- * the table, and the same seed gives the same change rows, LSNs included. */
+/* Random transactions of several sessions, with capture between them, in orders that the seed
+ * decides: the change rows always rebuild the table, and the same seed gives the same change rows,
+ * LSNs included. */
 #include "support/test_support.h"
 
 #include "support/sim_model.h"

@@ -1,4 +1,5 @@
-/* A table against an array: random statements, savepoints and rollbacks; ranges read forward and backward through every index. */
+/* A table against an array: random statements, savepoints and rollbacks; ranges read forward and
+ * backward through every index. */
 #include "support/test_support.h"
 
 #include "support/sim_model.h"

@@ -1,4 +1,5 @@
-/* Capture instances: enabling and disabling, the second instance, DDL of captured tables (sqlserver.md 2.15, 2.16). */
+/* Capture instances: enabling and disabling, the second instance, DDL of captured tables
+ * (sqlserver.md 2.15, 2.16). */
 #include "support/test_support.h"
 
 #include "support/sim_model.h"

@@ -1,5 +1,5 @@
-/* Who waits for whom: locks on rows and tables, time-outs, deadlocks, attentions, kills. On the simulated scheduler, where a
- * wait that nobody ends fails the test. */
+/* Who waits for whom: locks on rows and tables, time-outs, deadlocks, attentions, kills. On the
+ * simulated scheduler, where a wait that nobody ends fails the test. */
 #include "support/test_support.h"
 
 #include "support/sim_model.h"

@@ -1,4 +1,5 @@
-/* Rows in their wire form: every type at its extremes comes back, and the bytes are those of sqlserver.md 2.9. */
+/* Rows in their wire form: every type at its extremes comes back, and the bytes are those of
+ * sqlserver.md 2.9. */
 #include "support/test_support.h"
 
 #include "sim/model_internal.h"

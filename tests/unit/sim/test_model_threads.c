@@ -1,5 +1,6 @@
-/* Eight threads at once: writers, readers of the tables and of the change tables, capture, cleanup. Nothing may be lost, doubled or
- * seen below an LSN that was announced; the thread sanitizer watches. */
+/* Eight threads at once: writers, readers of the tables and of the change tables, capture, cleanup.
+ * Nothing may be lost, doubled or seen below an LSN that was announced; the thread sanitizer
+ * watches. */
 #include "support/test_support.h"
 
 #include "support/sim_model.h"

@@ -1,4 +1,5 @@
-/* Zones: offsets through the year, gaps and repeated hours as AT TIME ZONE has them (sqlserver.md 2.11, 1.8). */
+/* Zones: offsets through the year, gaps and repeated hours as AT TIME ZONE has them (sqlserver.md
+ * 2.11, 1.8). */
 #include "support/test_support.h"
 
 #include "base/clock.h"
