@@ -223,11 +223,20 @@ static bool get_variant(TdsCursor *cursor, Arena *arena, TdsValue *out)
     if (shape == SHAPE_TEXT || shape == SHAPE_BINARY)
         return set_bytes(&variant->type, tds_get_bytes(&body, len), &variant->value);
     if (shape == SHAPE_DECIMAL) variant->type.length = (int32_t)len;
+    if (variant->type.is_fixed && len != (uint32_t)variant->type.length) return false;
     return get_short_value(&body, &variant->type, len, &variant->value) && !body.failed &&
            tds_left(&body) == 0;
 }
 
 /* --- any --- */
+
+/* Types whose description tells how long their values are at most. */
+static bool has_length(const TdsType *type)
+{
+    TdsShape shape = tds_shape(type->token);
+
+    return shape == SHAPE_BYTE_LENGTH || shape == SHAPE_DECIMAL;
+}
 
 bool tds_get_value(TdsCursor *cursor, const TdsType *type, Arena *arena, TdsValue *out)
 {
@@ -252,6 +261,7 @@ bool tds_get_value(TdsCursor *cursor, const TdsType *type, Arena *arena, TdsValu
     len          = type->is_fixed ? (size_t)type->length : tds_get_u8(cursor);
     out->is_null = len == 0;
     if (cursor->failed || out->is_null) return !cursor->failed;
+    if (has_length(type) && len > (size_t)type->length) return false;
     return get_short_value(cursor, type, len, out) && !cursor->failed;
 }
 
