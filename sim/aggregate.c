@@ -73,35 +73,37 @@ static SimType text_type(const SimType *arg)
 bool sim_aggregate_type(const SimAggregate *aggregate, const SimType *arg, SimType *out,
                         SimError *error)
 {
-    SimTypeKind kind = arg != NULL ? arg->kind : SIM_INT;
-    bool        bad  = sim_type_is_lob(kind) || kind == SIM_XML;
+    static const SimType row     = {.kind = SIM_INT}; /* COUNT(*) has no argument */
+    const SimType       *operand = arg != NULL ? arg : &row;
+    SimTypeKind          kind    = operand->kind;
+    bool                 bad     = sim_type_is_lob(kind) || kind == SIM_XML;
 
     switch (aggregate->kind) {
     case SIM_COUNT:
     case SIM_COUNT_BIG:
-        if (bad) return refuse(aggregate, arg, error);
+        if (bad) return refuse(aggregate, operand, error);
         *out = sim_type(aggregate->kind == SIM_COUNT ? SIM_INT : SIM_BIGINT);
         return true;
     case SIM_SUM:
     case SIM_AVG:
-        if (!sim_type_is_number(kind) || kind == SIM_BIT) return refuse(aggregate, arg, error);
-        *out = sum_type(arg, aggregate->kind == SIM_AVG);
+        if (!sim_type_is_number(kind) || kind == SIM_BIT) return refuse(aggregate, operand, error);
+        *out = sum_type(operand, aggregate->kind == SIM_AVG);
         return true;
     case SIM_MIN:
     case SIM_MAX:
-        if (bad || kind == SIM_BIT) return refuse(aggregate, arg, error);
-        *out = *arg;
+        if (bad || kind == SIM_BIT) return refuse(aggregate, operand, error);
+        *out = *operand;
         if (sim_type_is_integer(kind)) *out = sim_type(kind);
         return true;
     case SIM_STRING_AGG:
-        if (bad || sim_type_is_binary(kind)) return refuse(aggregate, arg, error);
-        *out = text_type(arg);
+        if (bad || sim_type_is_binary(kind)) return refuse(aggregate, operand, error);
+        *out = text_type(operand);
         return true;
     case SIM_STDEV:
     case SIM_STDEVP:
     case SIM_VAR:
     case SIM_VARP:
-        if (!sim_type_is_number(kind) || kind == SIM_BIT) return refuse(aggregate, arg, error);
+        if (!sim_type_is_number(kind) || kind == SIM_BIT) return refuse(aggregate, operand, error);
         *out = sim_type(SIM_FLOAT);
         return true;
     }
@@ -212,6 +214,7 @@ bool sim_accumulator_add(SimAccumulator *accumulator, const SimValue *value,
         return true;
     }
     accumulator->count++;
+    if (value == NULL) return true; /* COUNT(*) */
     switch (accumulator->aggregate->kind) {
     case SIM_COUNT:
     case SIM_COUNT_BIG: return true;

@@ -120,8 +120,9 @@ static Outcome read_offset(Reader *reader)
     reader->at++;
     if (!read_number(reader, &minutes, &digits) || digits != 2 || minutes > 59)
         return OUTCOME_SYNTAX;
-    if (hours * 60 + minutes > 14 * 60) return OUTCOME_RANGE;
-    reader->offset_minutes = (int)(sign == '-' ? -(hours * 60 + minutes) : hours * 60 + minutes);
+    minutes += hours * 60;
+    if (minutes > INT64_C(14) * 60) return OUTCOME_RANGE;
+    reader->offset_minutes = (int)(sign == '-' ? -minutes : minutes);
     reader->has_offset     = true;
     return OUTCOME_OK;
 }

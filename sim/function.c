@@ -13,14 +13,12 @@ const SimFunction *function_find_among(const SimFunction *functions, size_t coun
 
 const SimFunction *sim_function_find(Str name)
 {
-    const SimFunction *(*const tables[])(Str) = {function_find_text, function_find_date,
-                                                 function_find_math, function_find_search};
+    const SimFunction *found = function_find_text(name);
 
-    for (size_t i = 0; i < COUNT_OF(tables); i++) {
-        const SimFunction *found = tables[i](name);
-        if (found != NULL) return found;
-    }
-    return NULL;
+    if (found == NULL) found = function_find_date(name);
+    if (found == NULL) found = function_find_math(name);
+    if (found == NULL) found = function_find_search(name);
+    return found;
 }
 
 const char *sim_function_name(const SimFunction *function)

@@ -26,9 +26,9 @@ struct SimFunction {
     const char *name;
     uint8_t     min_args, max_args;
     bool        takes_datepart, takes_nulls;
+    int         tag; /* tells apart functions that share code */
     bool (*type)(const Typing *typing, SimType *out);
     bool (*call)(const Call *call, SimValue *out);
-    int tag; /* tells apart functions that share code */
 };
 
 enum { ARGS_ANY = 250 };

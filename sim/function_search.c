@@ -362,10 +362,10 @@ static bool call_patindex(const Call *call, SimValue *out)
 }
 
 static const SimFunction search_functions[] = {
-    {"CHARINDEX", 2, 3, false, false, type_place, call_charindex, 0},
-    {"PATINDEX", 2, 2, false, false, type_place, call_patindex, 0},
-    {"REPLACE", 3, 3, false, false, type_replace, call_replace, 0},
-    {"TRANSLATE", 3, 3, false, false, type_of_text, call_translate, 0},
+    {"CHARINDEX", 2, 3, false, false, 0, type_place, call_charindex},
+    {"PATINDEX", 2, 2, false, false, 0, type_place, call_patindex},
+    {"REPLACE", 3, 3, false, false, 0, type_replace, call_replace},
+    {"TRANSLATE", 3, 3, false, false, 0, type_of_text, call_translate},
 };
 
 const SimFunction *function_find_search(Str name)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* clang-format off */
@@ -293,6 +294,7 @@ static Token read_name(Lexer *lexer, Token token)
         lexer->at++;
     token.text = str_slice(lexer->source, token.start, lexer->at);
     token.kind = TOKEN_WORD;
+    assert(token.text.len > 0);
     if (token.text.ptr[0] == '@')
         token.kind = token.text.len > 1 && token.text.ptr[1] == '@' ? TOKEN_GLOBAL : TOKEN_VARIABLE;
     if (!check_name(lexer, token.text)) return fail(lexer, token);

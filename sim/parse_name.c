@@ -97,7 +97,7 @@ static bool parse_type_name(Parser *parser, Str *out)
 
 bool parse_type(Parser *parser, bool for_cast, SimType *out)
 {
-    Str      name;
+    Str      name   = STR_EMPTY;
     int32_t  line   = line_of(parser);
     int64_t  first  = -1;
     int64_t  second = -1;

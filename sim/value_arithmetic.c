@@ -560,7 +560,7 @@ static bool number_arithmetic(char op, const SimValue *left, const SimValue *rig
 bool sim_arithmetic(char op, const SimValue *left, const SimValue *right, Arena *arena,
                     SimValue *out, SimError *error)
 {
-    SimType type;
+    SimType type = {0};
 
     if (!sim_arithmetic_type(op, &left->type, &right->type, &type, error)) return false;
     if (left->is_null || right->is_null) {
