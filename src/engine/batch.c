@@ -45,28 +45,6 @@ bool stream_refresh_clock(Stream *stream, Err *err)
     return true;
 }
 
-/* --- the rewind check (2.11), on the run's first batch --- */
-
-static bool check_rewind(Batch *batch, Err *err)
-{
-    Stream *stream = batch->stream;
-    OptI64  last;
-
-    if (stream->has_checked_rewind || !stream->facts) return true;
-    if (!facts_find_last_batch(stream->facts, stream->sink_id, &last, err)) return false;
-    if (last.is_set && stream->next_batch < last.value)
-        return err_set(err, ERR_STATE,
-                       "the facts hold batch %lld of app_id %.*s, but this run starts at batch "
-                       "%lld: the checkpoint %.*s was deleted or rewound, and every "
-                       "write up to batch %lld would be skipped; restore the checkpoint, or use a "
-                       "new app_id with a new checkpoint",
-                       (long long)last.value, STR_ARG(stream->sink_id),
-                       (long long)stream->next_batch, STR_ARG(stream->options->checkpoint),
-                       (long long)last.value);
-    stream->has_checked_rewind = true;
-    return true;
-}
-
 /* --- planning --- */
 
 static bool columns_equal(const CapturedColumn *left, const CapturedColumn *right)
@@ -296,6 +274,20 @@ static size_t drop_empty(DeltaAdd *adds, size_t count, int64_t *written)
     return kept;
 }
 
+/* Only a replay may find its batch written: a new one was written by a run we know nothing of, up
+ * to an end that is not ours. */
+static bool check_written(Batch *batch, DeltaOutcome outcome, const char *table, Err *err)
+{
+    const Stream *stream = batch->stream;
+
+    return outcome == DELTA_WRITTEN || batch->is_replay ||
+           err_set(err, ERR_STATE,
+                   "another run wrote this batch of app_id %.*s into %s: two streams use the "
+                   "app_id with checkpoints of their own; stop both, and start with a new app_id "
+                   "and checkpoint",
+                   STR_ARG(stream->sink_id), table);
+}
+
 static bool read_and_append(Batch *batch, Err *err)
 {
     Stream      *stream = batch->stream;
@@ -328,8 +320,9 @@ static bool read_and_append(Batch *batch, Err *err)
     if (!read_parts(stream->env, stream->mssql, &parts, batch->arena, &adds, err)) goto done;
     count = drop_empty(adds, batch->range_count, &written);
     if (!check_read(batch, written, err)) goto done;
-    ok = count == 0 || bronze_append_batch(stream->bronze, writer, adds, count, stream->sink_id,
-                                           stream->next_batch, &batch->counts, &outcome, err);
+    ok = count == 0 || (bronze_append_batch(stream->bronze, writer, adds, count, stream->sink_id,
+                                            stream->next_batch, &batch->counts, &outcome, err) &&
+                        check_written(batch, outcome, "bronze", err));
 done:
     delta_writer_close(writer);
     return ok;
@@ -365,7 +358,8 @@ static bool write_facts(Batch *batch, Err *err)
     for (size_t i = 0; i < batch->events.count; i++)
         rows[i + 1] = batch->events.items[i];
     if (!facts_append_batch(stream->facts, stream->sink_id, stream->next_batch, rows,
-                            batch->events.count + 1, &outcome, err))
+                            batch->events.count + 1, &outcome, err) ||
+        !check_written(batch, outcome, "the facts", err))
         return false;
     if (outcome == DELTA_WRITTEN && has_range)
         stream->warnings.count = 0; /* a skipped row carried none: they wait for the next */
@@ -389,6 +383,21 @@ static bool finish(Batch *batch, Err *err)
     return true;
 }
 
+/* The rows that are in must be those that were planned, or this batch's are nowhere. */
+static bool check_counts(Batch *batch, Err *err)
+{
+    const Stream *stream = batch->stream;
+    OptLsn        max    = batch->counts.max_lsn;
+
+    return !max.is_set || lsn_compare(max.lsn, batch->end.lsn) <= 0 ||
+           err_set(err, ERR_STATE,
+                   "bronze holds this batch of app_id %.*s with rows up to %s, but checkpoint %.*s "
+                   "planned it up to %s: another run wrote it; restore the checkpoint that belongs "
+                   "to the table, or use a new app_id with a new checkpoint",
+                   STR_ARG(stream->sink_id), lsn_format(max.lsn).text,
+                   STR_ARG(stream->options->checkpoint), lsn_format(batch->end.lsn).text);
+}
+
 /* A batch whose rows are in counts as processed: nothing of it can be lost any more (2.7). */
 static bool find_earlier_attempt(Batch *batch, bool *is_done, Err *err)
 {
@@ -401,7 +410,7 @@ static bool find_earlier_attempt(Batch *batch, bool *is_done, Err *err)
                            &batch->counts, err))
         return false;
     *is_done = is_in && has_counts;
-    if (*is_done) return true;
+    if (*is_done) return check_counts(batch, err);
     batch->counts = (BatchCounts){0};
     if (stream->facts &&
         !facts_has_batch(stream->facts, stream->sink_id, stream->next_batch, &facts_in, err))
@@ -417,7 +426,6 @@ bool stream_run_batch(Stream *stream, const Offset *end, bool is_replay, Err *er
     bool    is_done, ok = false;
 
     batch.started_at = OPT_TIME(began_us);
-    if (!check_rewind(&batch, err)) goto done;
     if (!find_earlier_attempt(&batch, &is_done, err)) goto done;
     if (!is_done) {
         if (!plan_ranges(&batch, err)) goto done;

@@ -138,6 +138,29 @@ static bool find_position(Stream *stream, Err *err)
     return find_start(stream, &stream->position, err);
 }
 
+/* A new batch must be newer than every batch of ours in bronze and the facts: their txn would skip
+ * it, and its rows would be lost (2.11). Only a planned one may be in already. */
+static bool check_rewind(Stream *stream, Err *err)
+{
+    bool    is_planned = checkpoint_find_planned(stream->checkpoint, &(int64_t){0}, &(Offset){0});
+    OptI64  last       = {0};
+    int64_t in_bronze;
+
+    if (stream->facts && !facts_find_last_batch(stream->facts, stream->sink_id, &last, err))
+        return false;
+    if (bronze_find_last_batch(stream->bronze, stream->sink_id, &in_bronze) &&
+        (!last.is_set || in_bronze > last.value))
+        last = OPT_I64(in_bronze);
+    if (!last.is_set || last.value < stream->next_batch + is_planned) return true;
+    return err_set(err, ERR_STATE,
+                   "the tables hold batch %lld of app_id %.*s, but this run starts at batch %lld: "
+                   "the checkpoint %.*s was deleted or rewound (or another run is using it), and "
+                   "every write up to batch %lld would be skipped; restore the checkpoint, or use "
+                   "a new app_id with a new checkpoint",
+                   (long long)last.value, STR_ARG(stream->sink_id), (long long)stream->next_batch,
+                   STR_ARG(stream->options->checkpoint), (long long)last.value);
+}
+
 /* --- opening and closing --- */
 
 static bool open_source(Stream *stream, Err *err)
@@ -303,7 +326,7 @@ bool stream_run(Env *env, const StreamOptions *options, StreamResult *out, Err *
 
     *out = (StreamResult){0};
     ok   = open_source(&stream, err) && open_state(&stream, err) && bootstrap(&stream, err) &&
-         find_position(&stream, err) && fix_target(&stream, err);
+         find_position(&stream, err) && check_rewind(&stream, err) && fix_target(&stream, err);
     if (ok) {
         out->start_lsn = out->end_lsn = OPT_LSN(stream.position.lsn);
         out->end_commit_ts            = stream.position.commit_ts;

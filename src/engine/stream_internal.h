@@ -32,8 +32,7 @@ typedef struct Stream {
     int64_t              next_batch;
     bool                 has_target; /* available-now */
     Lsn                  target;
-    bool                 has_checked_rewind; /* on the run's first batch */
-    LIST(Str) warnings;                      /* for the next facts row; each once */
+    LIST(Str) warnings; /* for the next facts row; each once */
 } Stream;
 
 /* Logs a warning and keeps it for the next batch's facts row, once. `text` lives as long as the

@@ -223,6 +223,11 @@ static bool find_batch_commit(Bronze *bronze, Str sink_id, int64_t batch_id, boo
     return ok;
 }
 
+bool bronze_find_last_batch(const Bronze *bronze, Str sink_id, int64_t *out)
+{
+    return bronze->table && delta_table_find_txn(bronze->table, sink_id, out);
+}
+
 bool bronze_find_batch(Bronze *bronze, Str sink_id, int64_t batch_id, bool *is_in, bool *has_counts,
                        BatchCounts *counts, Err *err)
 {
@@ -368,7 +373,7 @@ bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err)
     where = str_printf(query.arena, "_chunk IS NOT NULL AND coalesce(_snapshot, _start_lsn) > '%s'",
                        above.is_set ? lsn_format(above.lsn).text : "");
     ok    = open_query(bronze, above, "1", where, " LIMIT 1", &query, &is_empty, err);
-    *out = false;
+    *out  = false;
     if (ok && !is_empty) {
         ok   = row_stream_next(query.rows, &block, err);
         *out = ok && block.row_count > 0;

@@ -26,6 +26,8 @@ bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err
 bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                          Str sink_id, int64_t batch_id, const BatchCounts *counts,
                          DeltaOutcome *out, Err *err) MUST_CHECK;
+/* The newest batch of the sink id in the table as it was opened; false: none. */
+bool bronze_find_last_batch(const Bronze *bronze, Str sink_id, int64_t *out);
 /* Is the batch in, and what does its commit say? `has_counts` false: look into the source again. */
 bool bronze_find_batch(Bronze *bronze, Str sink_id, int64_t batch_id, bool *is_in, bool *has_counts,
                        BatchCounts *counts, Err *err) MUST_CHECK;

@@ -312,6 +312,81 @@ static void a_rewound_checkpoint_is_refused(void **state) /* T2.15 */
     world_close(world);
 }
 
+/* Batches 0 to 2, the checkpoint taken back to `batch_id` as a copy from then would have it. */
+static World *rewind_to(void **state, int batch_id, const StreamOptions *without_facts)
+{
+    World *world = shop_open(state, 1);
+    Err    err   = ERR_INIT;
+
+    for (int i = 0; i < 3; i++) {
+        (void)shop_insert(world, i);
+        (void)world_stream(world, without_facts);
+    }
+    for (int i = batch_id + 1; i < 3; i++) {
+        Arena *arena = world_arena(world);
+        assert_ok(
+            store_remove(world_store(world), str_printf(arena, CHECKPOINT "/commits/%d", i), &err),
+            &err);
+        assert_ok(
+            store_remove(world_store(world), str_printf(arena, CHECKPOINT "/offsets/%d", i), &err),
+            &err);
+    }
+    (void)shop_insert(world, 3);
+    return world;
+}
+
+static void a_checkpoint_one_batch_behind_is_refused(void **state)
+{
+    for (int with_facts = 0; with_facts <= 1; with_facts++)
+        for (int batch_id = 0; batch_id < 2; batch_id++) {
+            StreamOptions options = world_stream_options();
+            if (!with_facts) options.facts = options.control = (TableRef){0};
+            World *world = rewind_to(state, batch_id, &options);
+            /* Twice: the first must not leave a plan that makes the second a replay. */
+            refuse(world, &options, ERR_STATE, "hold batch 2");
+            refuse(world, &options, ERR_STATE, "hold batch 2");
+            assert_bronze_ids(world, "0 1 2");
+            world_close(world);
+        }
+}
+
+/* Another stream, which gets further, runs when this one is about to write its rows. */
+typedef struct Rival {
+    World               *world;
+    const StreamOptions *options;
+    bool                 has_come;
+} Rival;
+
+static void overtake(void *arg, uint64_t step, const char *operation, Str path)
+{
+    Rival *rival = arg;
+
+    (void)step, (void)operation;
+    if (rival->has_come || str_find(path, STR(BRONZE "/part-"), 0) < 0) return;
+    rival->has_come = true;
+    (void)shop_insert(rival->world, 2);
+    (void)world_stream(rival->world, rival->options);
+}
+
+static void two_streams_of_one_app_id_skip_nothing(void **state)
+{
+    World        *world   = shop_open(state, 1);
+    StreamOptions options = world_stream_options(), other = options;
+    Process      *process = process_open(world, "first");
+    Rival         rival   = {.world = world, .options = &other};
+
+    other.checkpoint = STR("checkpoints/other");
+    (void)shop_insert(world, 1);
+    process->plan = (FaultPlan){.on_step = overtake, .on_step_arg = &rival};
+    assert_false(process_stream(process, &options));
+    assert_err(&process->err, ERR_STATE, "new app_id");
+    assert_true(rival.has_come);
+    process_close(process);
+    refuse(world, &options, ERR_STATE, "another run wrote it"); /* and so does its replay */
+    assert_bronze_ids(world, "1 2");
+    world_close(world);
+}
+
 /* Commits c2 to c5 as batch 1, then a crash at `path`. */
 static void crash_in_a_batch(World *world, const StreamOptions *options, Lsn *lsns,
                              const char *path)
@@ -521,6 +596,8 @@ int main(void)
         cmocka_unit_test(warnings_of_a_replay_stand_in_the_next_row),
         cmocka_unit_test(commits_after_the_start_wait_for_the_next_run),
         cmocka_unit_test(a_rewound_checkpoint_is_refused),
+        cmocka_unit_test(a_checkpoint_one_batch_behind_is_refused),
+        cmocka_unit_test(two_streams_of_one_app_id_skip_nothing),
         cmocka_unit_test(a_batch_that_is_in_bronze_cannot_be_lost),
         cmocka_unit_test(a_batch_that_is_not_in_bronze_can_be_lost),
         cmocka_unit_test(earliest_on_an_instance_capture_has_not_reached),
