@@ -15,7 +15,17 @@ typedef struct Reader {
     Str              path;
     yaml_document_t *document;
     Config          *config;
+    const SettingId *used; /* what the command takes; NULL: everything */
+    size_t           used_count;
+    bool             has_gap; /* the value just read names a variable that is not set */
 } Reader;
+
+static bool is_used(const Reader *reader, SettingId id)
+{
+    for (size_t i = 0; i < reader->used_count; i++)
+        if (reader->used[i] == id) return true;
+    return !reader->used;
+}
 
 static Str scalar(const yaml_node_t *node)
 {
@@ -35,7 +45,7 @@ static bool fail(const Reader *reader, const yaml_node_t *node, Err *err, const 
 }
 
 /* Fills `${NAME}`; an unknown name is an error, a lone `$` stays. */
-static bool substitute(const Reader *reader, const yaml_node_t *node, Str text, Str *out, Err *err)
+static bool substitute(Reader *reader, const yaml_node_t *node, Str text, Str *out, Err *err)
 {
     Buf    buf = buf_new(reader->arena, LIMIT_CONFIG_BYTES);
     size_t at  = 0;
@@ -47,8 +57,10 @@ static bool substitute(const Reader *reader, const yaml_node_t *node, Str text, 
 
         if (begin < 0 || end < 0) break;
         name = str_slice(text, (size_t)begin + 2, (size_t)end);
-        if (!environment_find(str_c(reader->arena, name), &value))
+        if (!environment_find(str_c(reader->arena, name), &value)) {
+            reader->has_gap = true;
             return fail(reader, node, err, "the environment has no variable", name);
+        }
         buf_append(&buf, str_slice(text, at, (size_t)begin));
         buf_append(&buf, value);
         at = (size_t)end + 1;
@@ -58,14 +70,14 @@ static bool substitute(const Reader *reader, const yaml_node_t *node, Str text, 
     return true;
 }
 
-static bool read_scalar(const Reader *reader, const yaml_node_t *node, Str *out, Err *err)
+static bool read_scalar(Reader *reader, const yaml_node_t *node, Str *out, Err *err)
 {
     if (node->type != YAML_SCALAR_NODE)
         return fail(reader, node, err, "a single value is wanted here", STR_EMPTY);
     return substitute(reader, node, scalar(node), out, err);
 }
 
-static bool read_list(const Reader *reader, const yaml_node_t *node, SettingValue *value, Err *err)
+static bool read_list(Reader *reader, const yaml_node_t *node, SettingValue *value, Err *err)
 {
     LIST(Str) items = {0};
 
@@ -86,7 +98,7 @@ static bool read_list(const Reader *reader, const yaml_node_t *node, SettingValu
 }
 
 /* {path: ..., label: ...} */
-static bool read_table(const Reader *reader, const yaml_node_t *node, SettingValue *value, Err *err)
+static bool read_table(Reader *reader, const yaml_node_t *node, SettingValue *value, Err *err)
 {
     if (node->type != YAML_MAPPING_NODE) return read_scalar(reader, node, &value->text, err);
     for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
@@ -104,12 +116,15 @@ static bool read_table(const Reader *reader, const yaml_node_t *node, SettingVal
     return true;
 }
 
-static bool read_value(const Reader *reader, SettingId id, const yaml_node_t *node,
-                       SettingValue *value, Err *err)
+/* A key that the command does not use stays unset when its variable is: looking into a table must
+ * not ask for the source's password. */
+static bool read_value(Reader *reader, SettingId id, const yaml_node_t *node, SettingValue *value,
+                       Err *err)
 {
     bool ok = false;
 
-    *value = (SettingValue){.is_set = true, .origin = origin(reader, node)};
+    *value          = (SettingValue){.is_set = true, .origin = origin(reader, node)};
+    reader->has_gap = false;
     switch (setting_spec(id)->type) {
     case SETTING_LIST: ok = read_list(reader, node, value, err); break;
     case SETTING_TABLE: ok = read_table(reader, node, value, err); break;
@@ -120,6 +135,11 @@ static bool read_value(const Reader *reader, SettingId id, const yaml_node_t *no
     case SETTING_DURATION:
     case SETTING_SIZE:
     case SETTING_LSN: ok = read_scalar(reader, node, &value->text, err); break;
+    }
+    if (reader->has_gap && !is_used(reader, id)) {
+        *value = (SettingValue){.is_set = false};
+        err_clear(err);
+        return true;
     }
     return ok && setting_check(id, value, err);
 }
@@ -133,8 +153,8 @@ static bool unknown_key(const Reader *reader, const yaml_node_t *node, Str key, 
 }
 
 /* A mapping whose keys are settings of one section. */
-static bool read_section(const Reader *reader, const yaml_node_t *node, Section section,
-                         Settings *out, Err *err)
+static bool read_section(Reader *reader, const yaml_node_t *node, Section section, Settings *out,
+                         Err *err)
 {
     if (node->type == YAML_SCALAR_NODE && scalar(node).len == 0) return true; /* an empty section */
     if (node->type != YAML_MAPPING_NODE)
@@ -158,7 +178,7 @@ static bool read_section(const Reader *reader, const yaml_node_t *node, Section 
     return true;
 }
 
-static bool read_streams(const Reader *reader, const yaml_node_t *node, Err *err)
+static bool read_streams(Reader *reader, const yaml_node_t *node, Err *err)
 {
     size_t count;
 
@@ -173,13 +193,14 @@ static bool read_streams(const Reader *reader, const yaml_node_t *node, Err *err
                                                          node->data.sequence.items.start[i]);
         if (!read_section(reader, item, SECTION_STREAM, &reader->config->streams[i], err))
             return false;
-        if (!reader->config->streams[i].values[SET_CAPTURE_INSTANCE].is_set)
+        if (is_used(reader, SET_CAPTURE_INSTANCE) &&
+            !reader->config->streams[i].values[SET_CAPTURE_INSTANCE].is_set)
             return fail(reader, item, err, "this stream has no capture_instance", STR_EMPTY);
     }
     return true;
 }
 
-static bool read_top(const Reader *reader, const yaml_node_t *root, Err *err)
+static bool read_top(Reader *reader, const yaml_node_t *root, Err *err)
 {
     static const char *const names[] = {"source", "lake", "defaults", "streams"};
 
@@ -253,12 +274,14 @@ static bool parse(Reader *reader, Bytes text, Err *err)
     return ok;
 }
 
-bool config_read(Str path, Arena *arena, Config *out, Err *err)
+bool config_read(Str path, const SettingId *used, size_t used_count, Arena *arena, Config *out,
+                 Err *err)
 {
     Store *files  = store_local_new(STR_EMPTY);
-    Reader reader = {.arena = arena, .path = path, .config = out};
-    Bytes  text;
-    bool   ok;
+    Reader reader = {
+        .arena = arena, .path = path, .config = out, .used = used, .used_count = used_count};
+    Bytes text;
+    bool  ok;
 
     *out = (Config){.path = path};
     ok   = store_read(files, path, LIMIT_CONFIG_BYTES, arena, &text, err);

@@ -41,18 +41,22 @@ static int unknown_command(Str name)
 /* The file that was named, else tidelake.yaml when it exists. */
 static bool read_config(Invocation *invocation, Err *err)
 {
-    Str        path = invocation->flags[FLAG_CONFIG];
-    Store     *files;
-    StoreEntry entry;
-    Err        why = ERR_INIT;
-    bool       exists;
+    const Command *command = invocation->command;
+    Str            path    = invocation->flags[FLAG_CONFIG];
+    Store         *files;
+    StoreEntry     entry;
+    Err            why = ERR_INIT;
+    bool           exists;
 
-    if (path.ptr) return config_read(path, invocation->arena, &invocation->config, err);
-    files  = store_local_new(STR_EMPTY);
-    exists = store_stat(files, STR(DEFAULT_CONFIG), &entry, &why);
-    store_close(files);
-    if (!exists) return true;
-    return config_read(STR(DEFAULT_CONFIG), invocation->arena, &invocation->config, err);
+    if (!path.ptr) {
+        path   = STR(DEFAULT_CONFIG);
+        files  = store_local_new(STR_EMPTY);
+        exists = store_stat(files, path, &entry, &why);
+        store_close(files);
+        if (!exists) return true;
+    }
+    return config_read(path, command->settings, command->setting_count, invocation->arena,
+                       &invocation->config, err);
 }
 
 static int run_command(const Command *command, int argc, char **argv)

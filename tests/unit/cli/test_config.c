@@ -37,7 +37,7 @@ static bool read_text(Fixture *fixture, const char *text, Config *out, Err *err)
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
     err_clear(err);
-    return config_read(fixture->path, fixture->arena, out, err);
+    return config_read(fixture->path, NULL, 0, fixture->arena, out, err);
 }
 
 static void a_stream_takes_its_own_values_over_defaults_over_the_tables(void **state)
@@ -110,6 +110,31 @@ static void values_are_filled_from_the_environment(void **state)
     assert_str_is(config.shared.values[SET_CONNECTION].text, "PWD={pass;word}};X=$1");
 }
 
+static void a_variable_that_is_not_set_matters_to_who_uses_the_key(void **state)
+{
+    static const SettingId looks[] = {SET_MEMORY_LIMIT}, streams[] = {SET_CONNECTION};
+    Fixture               *fixture = *state;
+    Config                 config;
+    Err                    err = ERR_INIT;
+
+    assert_false(read_text(fixture,
+                           "source: {connection: \"PWD=${TIDELAKE_TEST_NOT_SET}\"}\n"
+                           "streams: [{capture_instance: \"${TIDELAKE_TEST_NOT_SET}\"}]\n",
+                           &config, &err));
+    assert_err(&err, ERR_CONFIG, "tidelake.yaml:1: the environment has no variable");
+    err_clear(&err);
+    assert_ok(config_read(fixture->path, looks, COUNT_OF(looks), fixture->arena, &config, &err),
+              &err);
+    assert_false(config.shared.values[SET_CONNECTION].is_set);
+    assert_false(
+        config_read(fixture->path, streams, COUNT_OF(streams), fixture->arena, &config, &err));
+    assert_err(&err, ERR_CONFIG, "TIDELAKE_TEST_NOT_SET");
+    /* a wrong key stays an error for everybody */
+    assert_false(
+        read_text(fixture, "sources: {connection: \"${TIDELAKE_TEST_NOT_SET}\"}\n", &config, &err));
+    assert_err(&err, ERR_CONFIG, "unknown key sources");
+}
+
 static void an_empty_file_is_a_configuration(void **state)
 {
     Config config;
@@ -126,8 +151,8 @@ static void a_missing_file_says_so(void **state)
     Err    err = ERR_INIT;
 
     (void)state;
-    assert_false(
-        config_read(STR("/nowhere/tidelake.yaml"), ((Fixture *)*state)->arena, &config, &err));
+    assert_false(config_read(STR("/nowhere/tidelake.yaml"), NULL, 0, ((Fixture *)*state)->arena,
+                             &config, &err));
     assert_err(&err, ERR_CONFIG, "/nowhere/tidelake.yaml");
 }
 
@@ -138,6 +163,7 @@ int main(void)
         CASE(a_stream_takes_its_own_values_over_defaults_over_the_tables),
         CASE(an_error_names_file_line_and_the_nearest_key),
         CASE(values_are_filled_from_the_environment),
+        CASE(a_variable_that_is_not_set_matters_to_who_uses_the_key),
         CASE(an_empty_file_is_a_configuration),
         CASE(a_missing_file_says_so),
     };
