@@ -1,4 +1,5 @@
-/* mssql.c - opening the source: a `meta` connection, what the server and database are (Q01), and the clock of its commit times. */
+/* mssql.c - opening the source: a `meta` connection, what the server and database are (Q01), and
+ * the clock of its commit times. */
 #include "source/mssql_internal.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static const char server_facts_sql[] =
 
 static bool read_facts(Mssql *mssql, Arena *scratch, Err *err) /* Q01 */
 {
-    Rows   rows;
+    Rows   rows = {0};
     size_t major, edition, name, cdc, snapshot, updateability, user;
 
     if (!mssql_rows_on(mssql->meta, str_from_c(server_facts_sql), NULL, 0, 1, scratch, &rows, err))

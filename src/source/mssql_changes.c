@@ -1,7 +1,8 @@
-/* mssql_changes.c - the change rows of a range as bronze has them (Q16), and what is measured around them (Q03, Q17; algorithms.md 2.6, 11).
+/* mssql_changes.c - the change rows of a range as bronze has them (Q16), and what is measured
+ * around them (Q03, Q17; algorithms.md 2.6, 11).
  *
- * Rows stay columns: the driver's vectors of captured columns are handed on as they are; LSNs become hex and a commit's time becomes UTC once per
- * commit, not per row. */
+ * Rows stay columns: the driver's vectors of captured columns are handed on as they are; LSNs
+ * become hex and a commit's time becomes UTC once per commit, not per row. */
 #include "source/mssql_internal.h"
 
 #include <math.h>
@@ -53,7 +54,7 @@ static bool measure_round_trip(ChangeStream *changes, Err *err)
     Clock  *clock   = changes->mssql->options.clock;
     int64_t before  = clock_monotonic_ns(clock);
     Arena  *scratch = arena_new();
-    Rows    rows;
+    Rows    rows    = {0};
     bool    ok = mssql_rows_on(changes->conn, STR("SELECT 1;"), NULL, 0, 1, scratch, &rows, err);
 
     if (ok) changes->metrics->rtt_ms = seconds_between(before, clock_monotonic_ns(clock)) * 1e3;
@@ -66,8 +67,8 @@ static int64_t network_wait_ms(SqlConn *conn)
 {
     Arena  *scratch = arena_new();
     Err     ignored = ERR_INIT;
-    Rows    rows;
-    int64_t wait = -1;
+    Rows    rows    = {0};
+    int64_t wait    = -1;
 
     if (mssql_rows_on(conn,
                       STR("SELECT COALESCE(MAX(w.wait_time_ms), 0) AS ms\n"
@@ -193,7 +194,8 @@ static void note_commit_time(ChangeMetrics *metrics, int64_t utc_us)
         metrics->max_commit_ts = (OptTime){true, utc_us};
 }
 
-/* Commit LSNs as text and their times as UTC: both made once per commit, whose rows stand together. */
+/* Commit LSNs as text and their times as UTC: both made once per commit, whose rows stand together.
+ */
 static bool convert_commits(ChangeStream *changes, const ColumnVector *lsns,
                             const ColumnVector *times, size_t row_count, ColumnVector *lsns_out,
                             ColumnVector *times_out, Err *err)

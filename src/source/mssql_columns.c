@@ -1,4 +1,5 @@
-/* mssql_columns.c - what a capture instance captures (Q20), and what of it the source table still has (Q22). */
+/* mssql_columns.c - what a capture instance captures (Q20), and what of it the source table still
+ * has (Q22). */
 #include "source/mssql_columns.h"
 #include "source/mssql_internal.h"
 
@@ -102,7 +103,7 @@ static bool read_captured(SqlConn *conn, Str capture_instance, Arena *arena, Cac
 {
     Arena     *scratch = arena_new();
     SqlParam   param   = param_str(capture_instance);
-    Rows       rows;
+    Rows       rows    = {0};
     CapturedAt at;
     bool       ok = mssql_rows_on(conn,
                                   STR("EXEC sys.sp_cdc_get_captured_columns @capture_instance = ?;"),
@@ -146,14 +147,14 @@ static bool read_source(SqlConn *conn, Arena *arena, CachedTable *out, Err *err)
 {
     Arena   *scratch  = arena_new();
     SqlParam params[] = {param_str(out->schema), param_str(out->table)};
-    Rows     rows;
-    bool     ok = mssql_rows_on(
-            conn,
-            STR("SELECT c.name, c.column_id, c.is_computed, c.is_nullable, c.collation_name\n"
-                    "FROM sys.columns AS c\n"
-                    "WHERE c.object_id = OBJECT_ID(QUOTENAME(?) + N'.' + QUOTENAME(?))\n"
-                    "ORDER BY c.column_id;"),
-            params, 2, LIMIT_COLUMNS, scratch, &rows, err);
+    Rows     rows     = {0};
+    bool     ok       = mssql_rows_on(
+                  conn,
+                  STR("SELECT c.name, c.column_id, c.is_computed, c.is_nullable, c.collation_name\n"
+                                "FROM sys.columns AS c\n"
+                                "WHERE c.object_id = OBJECT_ID(QUOTENAME(?) + N'.' + QUOTENAME(?))\n"
+                                "ORDER BY c.column_id;"),
+                  params, 2, LIMIT_COLUMNS, scratch, &rows, err);
 
     if (ok) {
         out->columns      = ARENA_ARRAY(arena, SourceColumn, rows.block.row_count + 1);
@@ -201,7 +202,8 @@ static const SourceColumn *find_source(const CachedTable *table, Str name)
     return found;
 }
 
-/* The id is the newest instance's that captures the name: a column dropped and added back is another column. */
+/* The id is the newest instance's that captures the name: a column dropped and added back is
+ * another column. */
 static int32_t newest_id(const CaptureTable *table, const CapturedColumn *column)
 {
     return capture_find_newest(table->instances, table->instance_count, column->name)->column_id;

@@ -1,4 +1,5 @@
-/* mssql_grant.c - permissions (Q23), and what the errors of reads mean, with the way out (sqlserver.md 1.12, 1.13; algorithms.md 12.3). */
+/* mssql_grant.c - permissions (Q23), and what the errors of reads mean, with the way out
+ * (sqlserver.md 1.12, 1.13; algorithms.md 12.3). */
 #include "source/mssql_internal.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ bool mssql_can_read_on(SqlConn *conn, Str capture_instance, bool *can_out, bool 
 {
     Arena   *scratch  = arena_new();
     SqlParam params[] = {param_str(capture_instance), param_str(capture_instance)};
-    Rows     rows;
+    Rows     rows     = {0};
     Lsn      min_lsn;
     bool     is_null = true;
     bool     ok      = mssql_rows_on(

@@ -1,9 +1,11 @@
-/* mssql_instance.c - capture instances: listing them (Q18, Q19), and which table a configured name means (algorithms.md 6.1). */
+/* mssql_instance.c - capture instances: listing them (Q18, Q19), and which table a configured name
+ * means (algorithms.md 6.1). */
 #include "source/mssql_columns.h"
 #include "source/mssql_internal.h"
 
 #include "base/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +48,7 @@ static bool list_instances(SqlConn *conn, Str schema, Str table, Arena *arena, L
     bool     of_table = table.len > 0;
     SqlParam params[] = {param_str(schema), param_str(table)};
     Arena   *scratch  = arena_new();
-    Rows     rows;
+    Rows     rows     = {0};
     Str      text =
         of_table
                  ? STR("EXEC sys.sp_cdc_help_change_data_capture @source_schema = ?, @source_name = ?;")
@@ -229,6 +231,7 @@ static bool call_find(Mssql *mssql, void *arg, Err *err)
     Match     match;
 
     if (!find_match(mssql, call->name, call->arena, &listing, &match, err)) return false;
+    assert(match.instance);
     remember_table(mssql, match.instance);
     table_of(&listing, &match, call->arena, call->out);
     return mssql_load_columns(mssql, mssql->meta, call->arena, call->out, err);
@@ -256,8 +259,8 @@ static bool call_ddl(Mssql *mssql, void *arg, Err *err)
     DdlCall *call    = arg;
     Arena   *scratch = arena_new();
     SqlParam param   = param_str(call->instance->name);
-    Rows     rows;
-    size_t   lsn_at, command_at;
+    Rows     rows    = {0};
+    size_t   lsn_at = 0, command_at = 0;
     bool     ok = mssql_rows_on(mssql->meta,
                                 STR("EXEC sys.sp_cdc_get_ddl_history @capture_instance = ?;"), &param,
                                 1, ROWS_LIMIT, scratch, &rows, err) &&

@@ -117,7 +117,8 @@ typedef struct CommitOffsets { /* a row of Q13; minutes east */
 int64_t repeated_hour_offset(RepeatedHour *rule, const CommitOffsets *commit);
 
 /* --- errors --- */
-/* What a failed read of a change table or source table means (1.13), with the way out. `conn` answers Q23 when it still lives. */
+/* What a failed read of a change table or source table means (1.13), with the way out. `conn`
+ * answers Q23 when it still lives. */
 bool mssql_explain_change_error(const Mssql *mssql, SqlConn *conn, Str capture_instance, Err *err);
 bool mssql_explain_table_error(const Mssql *mssql, Str source_schema, Str source_table, Err *err);
 
@@ -128,14 +129,16 @@ ColumnVector str_column(Arena *arena, Str value, size_t row_count);
 ColumnVector i32_column(Arena *arena, int32_t value, size_t row_count);
 ColumnVector time_column(Arena *arena, OptTime value, size_t row_count);
 
-/* The SELECT list of captured columns: bound ones first, long ones last (1.2), and where each wanted column is in it. */
+/* The SELECT list of captured columns: bound ones first, long ones last (1.2), and where each
+ * wanted column is in it. */
 typedef struct SelectList {
     Str        text;         /* "t.[a], t.[b]", empty when nothing is selected */
     ptrdiff_t *positions;    /* per wanted column: index in the list, -1: NULL */
     size_t     column_count; /* of the list */
 } SelectList;
 
-/* `instances` of one table, oldest first; a column is the newest one's that captures it. `from_source`: what the table lost is NULL. */
+/* `instances` of one table, oldest first; a column is the newest one's that captures it.
+ * `from_source`: what the table lost is NULL. */
 bool mssql_select_list(const CaptureInstance *instances, size_t instance_count,
                        const Schema *wanted, bool from_source, const char *alias, Arena *arena,
                        SelectList *out, Err *err) MUST_CHECK;

@@ -1,4 +1,5 @@
-/* mssql_key.c - key bounds as text, and ranges of keys as seekable pieces (sqlserver.md 1.2, 1.5). Pure functions. */
+/* mssql_key.c - key bounds as text, and ranges of keys as seekable pieces (sqlserver.md 1.2, 1.5).
+ * Pure functions. */
 #include "source/mssql_text.h"
 
 #include "base/json.h"
@@ -164,7 +165,8 @@ static bool same_part(const KeyPart *left, const KeyPart *right)
     return left->is_null == right->is_null && (left->is_null || str_equal(left->text, right->text));
 }
 
-/* How many leading columns have the same bound text on both sides; at least one column is left over. */
+/* How many leading columns have the same bound text on both sides; at least one column is left
+ * over. */
 static size_t common_prefix(size_t column_count, const KeyPart *lo, const KeyPart *hi)
 {
     size_t p = 0;
@@ -219,7 +221,8 @@ typedef struct WhereWriter {
 static bool write_bound(WhereWriter *writer, const KeyColumn *column, const KeyPart *part, Err *err)
 {
     if (column->is_inlined) {
-        /* one past bigint's maximum is a legal bound (1.4, Q24), so digits are checked, not the range */
+        /* one past bigint's maximum is a legal bound (1.4, Q24), so digits are checked, not the
+         * range */
         Str  digits = part->text.len > 0 && part->text.ptr[0] == '-'
                           ? str_slice(part->text, 1, part->text.len)
                           : part->text;

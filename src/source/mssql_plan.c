@@ -1,4 +1,5 @@
-/* mssql_plan.c - cuts a table into parts that are read side by side (algorithms.md 3.2; Q24, Q25, Q28). */
+/* mssql_plan.c - cuts a table into parts that are read side by side (algorithms.md 3.2; Q24, Q25,
+ * Q28). */
 #include "source/mssql_plan.h"
 
 #include "base/limits.h"
@@ -50,6 +51,10 @@ bool plan_key_columns(const CaptureTable *table, const Str *names, size_t count,
     return true;
 }
 
+typedef struct Bound {
+    KeyPart *parts; /* one per cut column */
+} Bound;
+
 typedef struct PlanCall {
     const CaptureTable *table;
     Str                 table_text;
@@ -58,7 +63,7 @@ typedef struct PlanCall {
     int64_t             partitions;
     Arena              *arena;
     SqlConn            *conn; /* a `table` connection, for nothing else */
-    LIST(KeyPart *) bounds;   /* between the parts */
+    LIST(Bound) bounds;       /* between the parts */
 } PlanCall;
 
 /* --- one integer column --- */
@@ -70,7 +75,7 @@ static bool read_extent(const Mssql *mssql, PlanCall *call, Arena *scratch, int6
     const char *key   = str_c(scratch, mssql_quote(scratch, call->columns[0].name));
     const char *table = str_c(scratch, call->table_text);
     Buf         buf   = buf_new(scratch, 0);
-    Rows        rows;
+    Rows        rows  = {0};
 
     append_read_prefix(mssql, false, &buf);
     buf_printf(
@@ -103,7 +108,7 @@ static bool plan_integer(Mssql *mssql, PlanCall *call, Arena *scratch, Err *err)
     for (int64_t i = 1; i < n; i++) {
         KeyPart *bound = ARENA_NEW(call->arena, KeyPart);
         bound->text    = str_printf(call->arena, "%lld", (long long)((Wide)min + width * i / n));
-        *LIST_PUSH(call->arena, &call->bounds) = bound;
+        LIST_PUSH(call->arena, &call->bounds)->parts = bound;
     }
     return true;
 }
@@ -113,7 +118,7 @@ static bool plan_integer(Mssql *mssql, PlanCall *call, Arena *scratch, Err *err)
 static bool read_row_estimate(PlanCall *call, Arena *scratch, int64_t *rows_out, Err *err) /* Q25 */
 {
     SqlParam param = param_str(call->table_text);
-    Rows     rows;
+    Rows     rows  = {0};
     size_t   at;
 
     *rows_out = 0;
@@ -175,7 +180,7 @@ static bool seek_bound(const Mssql *mssql, PlanCall *call, const KeyPart *lo, in
 {
     Arena    *scratch = arena_new();
     KeyParams params  = {0};
-    Rows      rows;
+    Rows      rows    = {0};
     Str       text;
     bool      ok = key_bound_text(mssql, call, lo, n, scratch, &text, &params, err) &&
               mssql_rows_on(call->conn, text, params.items, params.count, 1, scratch, &rows, err);
@@ -226,8 +231,8 @@ static bool plan_tiles(Mssql *mssql, PlanCall *call, Arena *scratch, Err *err)
 
         if (!next_bound(mssql, call, lo, size, &bound, err)) return false;
         if (!bound) break;
-        *LIST_PUSH(call->arena, &call->bounds) = bound;
-        lo                                     = bound;
+        LIST_PUSH(call->arena, &call->bounds)->parts = bound;
+        lo                                           = bound;
     }
     return true;
 }
@@ -275,7 +280,7 @@ bool mssql_plan_table(Mssql *mssql, const CaptureTable *table, const Str *snapsh
     out->partition_count = call.bounds.count + 1;
     out->partitions      = ARENA_ARRAY(arena, TablePartition, out->partition_count);
     for (size_t i = 0; i < call.bounds.count; i++)
-        out->partitions[i].hi = out->partitions[i + 1].lo = call.bounds.items[i];
+        out->partitions[i].hi = out->partitions[i + 1].lo = call.bounds.items[i].parts;
     if (call.bounds.count == 0) return true;
 
     Str *copies = ARENA_ARRAY(arena, Str, count);

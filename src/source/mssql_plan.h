@@ -1,4 +1,5 @@
-/* mssql_plan.h - shared by the planning and the reading of a table (mssql_plan.c, mssql_table.c). */
+/* mssql_plan.h - shared by the planning and the reading of a table (mssql_plan.c, mssql_table.c).
+ */
 #ifndef TIDELAKE_SOURCE_MSSQL_PLAN_H
 #define TIDELAKE_SOURCE_MSSQL_PLAN_H
 
@@ -6,7 +7,8 @@
 
 /* The instance whose view of the table counts: the newest. */
 const CaptureInstance *table_newest(const CaptureTable *table);
-/* "SET LOCK_TIMEOUT n; SET TRANSACTION ISOLATION LEVEL SNAPSHOT; ", in front of every read of the table (1.7). */
+/* "SET LOCK_TIMEOUT n; SET TRANSACTION ISOLATION LEVEL SNAPSHOT; ", in front of every read of the
+ * table (1.7). */
 void append_read_prefix(const Mssql *mssql, bool with_isolation, Buf *buf);
 /* [schema].[table], checked. */
 bool table_name(const CaptureTable *table, Arena *arena, Str *out, Err *err) MUST_CHECK;

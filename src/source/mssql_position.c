@@ -1,4 +1,5 @@
-/* mssql_position.c - where the log is: largest and smallest LSN, neighbours, commits (Q06 to Q10, Q14, Q15). */
+/* mssql_position.c - where the log is: largest and smallest LSN, neighbours, commits (Q06 to Q10,
+ * Q14, Q15). */
 #include "source/mssql_internal.h"
 
 /* One LSN as text. */
@@ -6,7 +7,7 @@ static bool ask_lsn_on(SqlConn *conn, const char *text, const SqlParam *params, 
                        Lsn *out, bool *is_null_out, Err *err)
 {
     Arena *scratch = arena_new();
-    Rows   rows;
+    Rows   rows    = {0};
     bool   ok = mssql_rows_on(conn, str_from_c(text), params, param_count, 1, scratch, &rows, err);
 
     *out         = LSN_ZERO;
@@ -119,7 +120,7 @@ static bool read_commit(SqlConn *conn, Lsn lsn, Arena *scratch, Lsn *commit_out,
                         int64_t *local_us_out, bool *found_out, Err *err)
 {
     SqlParam param = param_lsn(scratch, lsn);
-    Rows     rows;
+    Rows     rows  = {0};
     bool     is_null;
 
     *found_out = false;
@@ -140,8 +141,8 @@ static bool read_commit(SqlConn *conn, Lsn lsn, Arena *scratch, Lsn *commit_out,
 bool mssql_commit_before_on(SqlConn *conn, const ServerClock *clock, Lsn lsn, Lsn *commit_out,
                             OptTime *time_out, bool *found_out, Err *err)
 {
-    Arena     *scratch = arena_new();
-    RangeClock range;
+    Arena     *scratch  = arena_new();
+    RangeClock range    = {0};
     int64_t    local_us = 0;
     size_t     at       = 0;
     bool       ok       = read_commit(conn, lsn, scratch, commit_out, &local_us, found_out, err);
@@ -269,8 +270,8 @@ bool mssql_split_tiles(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, int
 {
     Arena   *scratch  = arena_new();
     SqlParam params[] = {param_lsn(scratch, from), param_lsn(scratch, to)};
-    Rows     rows;
-    bool     ok = mssql_check_capture_instance(capture_instance, err);
+    Rows     rows     = {0};
+    bool     ok       = mssql_check_capture_instance(capture_instance, err);
 
     if (ok) {
         ok = mssql_ask(mssql, "split_tiles", split_text(scratch, capture_instance, MAX(tiles, 1)),

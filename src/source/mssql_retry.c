@@ -1,5 +1,6 @@
-/* mssql_retry.c - the retry policy (sqlserver.md 1.14): at most 3 more attempts after a transient error, each on a new connection, after a wait drawn
- * from 1-2 s, 2-4 s, 4-8 s. Constants, not options. */
+/* mssql_retry.c - the retry policy (sqlserver.md 1.14): at most 3 more attempts after a transient
+ * error, each on a new connection, after a wait drawn from 1-2 s, 2-4 s, 4-8 s. Constants, not
+ * options. */
 #include "source/mssql_internal.h"
 
 #define ATTEMPTS 4

@@ -1,4 +1,5 @@
-/* mssql_select.c - SELECT lists of captured columns, the columns of bronze's rows, and columns that hold one value throughout. */
+/* mssql_select.c - SELECT lists of captured columns, the columns of bronze's rows, and columns that
+ * hold one value throughout. */
 #include "source/mssql_internal.h"
 
 #include "base/list.h"

@@ -1,4 +1,5 @@
-/* mssql_text.c - names and types that are inlined in T-SQL: validated, quoted (sqlserver.md 1.2). */
+/* mssql_text.c - names and types that are inlined in T-SQL: validated, quoted (sqlserver.md 1.2).
+ */
 #include "source/mssql_text.h"
 
 #include "base/limits.h"

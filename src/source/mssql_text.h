@@ -1,5 +1,5 @@
-/* mssql_text.h - T-SQL text: the few things that are inlined, each after its own validator (sqlserver.md 1.2), and the seekable pieces of key
- * ranges (1.5). Pure functions. */
+/* mssql_text.h - T-SQL text: the few things that are inlined, each after its own validator
+ * (sqlserver.md 1.2), and the seekable pieces of key ranges (1.5). Pure functions. */
 #ifndef TIDELAKE_SOURCE_MSSQL_TEXT_H
 #define TIDELAKE_SOURCE_MSSQL_TEXT_H
 
@@ -35,7 +35,8 @@ typedef struct KeyColumn {
     bool        is_inlined; /* the single integer key: bounds are literals */
 } KeyColumn;
 
-/* `can_bound_out` false: the type has no bound (1.2), or its collation is not visible, or scale 7 ahead of the last column (1.5). */
+/* `can_bound_out` false: the type has no bound (1.2), or its collation is not visible, or scale 7
+ * ahead of the last column (1.5). */
 bool key_column_plan(const CapturedColumn *captured, bool is_last, bool is_single, Arena *arena,
                      KeyColumn *out, bool *can_bound_out, Err *err) MUST_CHECK;
 /* The bound text of a value (1.2). */
@@ -63,7 +64,8 @@ typedef struct KeyPieces {
     size_t    piece_count;
 } KeyPieces;
 
-/* [lo, hi) as disjoint pieces of the seekable shape (1.5); NULL bounds are open. Both open: one piece without terms. */
+/* [lo, hi) as disjoint pieces of the seekable shape (1.5); NULL bounds are open. Both open: one
+ * piece without terms. */
 KeyPieces key_pieces(Arena *arena, size_t column_count, const KeyPart *lo, const KeyPart *hi);
 
 typedef struct KeyParams { /* a LIST(SqlParam) */
@@ -71,7 +73,8 @@ typedef struct KeyParams { /* a LIST(SqlParam) */
     size_t    count, capacity;
 } KeyParams;
 
-/* The WHERE text of a piece with alias t, empty without terms; its parameters are added in the order of their '?'. */
+/* The WHERE text of a piece with alias t, empty without terms; its parameters are added in the
+ * order of their '?'. */
 bool key_piece_where(Arena *arena, const KeyPiece *piece, const KeyColumn *columns,
                      size_t column_count, const KeyPart *lo, const KeyPart *hi, Buf *buf,
                      KeyParams *params, Err *err) MUST_CHECK;

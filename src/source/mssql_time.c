@@ -1,4 +1,5 @@
-/* mssql_time.c - commit times: from the server's clock to UTC (sqlserver.md 1.8; Q04, Q05, Q11 to Q13). */
+/* mssql_time.c - commit times: from the server's clock to UTC (sqlserver.md 1.8; Q04, Q05, Q11 to
+ * Q13). */
 #include "source/mssql_internal.h"
 
 #include "base/list.h"
@@ -11,10 +12,10 @@
 static bool read_offset(SqlConn *conn, int64_t *minutes_out, Err *err) /* Q05 */
 {
     Arena *scratch = arena_new();
-    Rows   rows;
-    bool   ok = mssql_rows_on(conn,
-                              STR("SELECT DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS minutes_east;"),
-                              NULL, 0, 1, scratch, &rows, err);
+    Rows   rows    = {0};
+    bool   ok      = mssql_rows_on(conn,
+                                   STR("SELECT DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS minutes_east;"),
+                                   NULL, 0, 1, scratch, &rows, err);
 
     if (ok && (rows.block.row_count != 1 || rows_is_null(&rows, 0, 0)))
         ok = err_set(err, ERR_QUERY, "the server does not tell its UTC offset");
@@ -26,10 +27,10 @@ static bool read_offset(SqlConn *conn, int64_t *minutes_out, Err *err) /* Q05 */
 static bool read_zone(Mssql *mssql, SqlConn *conn, Err *err) /* Q04 */
 {
     Arena *scratch = arena_new();
-    Rows   rows;
-    bool   ok = mssql_rows_on(conn,
-                              STR("SELECT CAST(CURRENT_TIMEZONE_ID() AS nvarchar(128)) AS zone;"),
-                              NULL, 0, 1, scratch, &rows, err);
+    Rows   rows    = {0};
+    bool   ok      = mssql_rows_on(conn,
+                                   STR("SELECT CAST(CURRENT_TIMEZONE_ID() AS nvarchar(128)) AS zone;"),
+                                   NULL, 0, 1, scratch, &rows, err);
 
     if (ok && rows.block.row_count != 1)
         ok = err_set(err, ERR_QUERY, "the server does not tell its time zone");
@@ -150,18 +151,18 @@ static bool read_range_offsets(SqlConn *conn, const ServerClock *clock, Lsn from
 {
     const char *zone     = str_c(scratch, clock->zone);
     SqlParam    params[] = {param_lsn(scratch, from), param_lsn(scratch, to)};
-    Rows        rows;
-    Str         text = str_printf(
-                scratch,
-                "SELECT r.first_end, r.last_end, DATEDIFF(day, r.first_end, r.last_end) AS days,\n"
-                        "       DATEPART(TZOFFSET, DATEADD(hour, -3, r.first_end) AT TIME ZONE N'%s') AS "
-                        "off_first,\n"
-                        "       DATEPART(TZOFFSET, DATEADD(hour,  3, r.last_end)  AT TIME ZONE N'%s') AS off_last\n"
-                        "FROM (SELECT MIN(m.tran_end_time) AS first_end, MAX(m.tran_end_time) AS last_end\n"
-                        "      FROM cdc.lsn_time_mapping AS m\n"
-                        "      WHERE m.start_lsn >= CONVERT(binary(10), ?, 1)\n"
-                        "        AND m.start_lsn <= CONVERT(binary(10), ?, 1)) AS r;",
-                zone, zone);
+    Rows        rows     = {0};
+    Str         text     = str_printf(
+                    scratch,
+                    "SELECT r.first_end, r.last_end, DATEDIFF(day, r.first_end, r.last_end) AS days,\n"
+                                "       DATEPART(TZOFFSET, DATEADD(hour, -3, r.first_end) AT TIME ZONE N'%s') AS "
+                                "off_first,\n"
+                                "       DATEPART(TZOFFSET, DATEADD(hour,  3, r.last_end)  AT TIME ZONE N'%s') AS off_last\n"
+                                "FROM (SELECT MIN(m.tran_end_time) AS first_end, MAX(m.tran_end_time) AS last_end\n"
+                                "      FROM cdc.lsn_time_mapping AS m\n"
+                                "      WHERE m.start_lsn >= CONVERT(binary(10), ?, 1)\n"
+                                "        AND m.start_lsn <= CONVERT(binary(10), ?, 1)) AS r;",
+                    zone, zone);
 
     *out = (RangeOffsets){0};
     if (!mssql_rows_on(conn, text, params, 2, 1, scratch, &rows, err))
@@ -179,7 +180,7 @@ static bool read_range_offsets(SqlConn *conn, const ServerClock *clock, Lsn from
 static bool read_below(SqlConn *conn, int64_t first_end_us, Arena *scratch, Lsn *out, Err *err)
 {
     SqlParam param = param_str(time_format_ms(scratch, first_end_us));
-    Rows     rows;
+    Rows     rows  = {0};
     bool     is_null;
 
     if (!mssql_rows_on(
@@ -281,7 +282,7 @@ bool mssql_range_clock_on(SqlConn *conn, const ServerClock *clock, Lsn from, Lsn
                           RangeClock *out, Err *err)
 {
     Arena       *scratch = arena_new();
-    RangeOffsets offsets;
+    RangeOffsets offsets = {0};
     Lsn          below;
     bool         ok = true;
 
@@ -338,7 +339,7 @@ bool mssql_lsn_at_time(Mssql *mssql, int64_t utc_us, Lsn *out, bool *is_set_out,
     Str      ms      = time_format_ms(scratch, utc_us);
     SqlParam param   = param_str(
           str_slice(ms, 0, 19)); /* whole seconds, cut: the function's datetime rounds, upward too */
-    Rows rows;
+    Rows rows    = {0};
     bool is_null = true;
     bool ok = mssql_ask(mssql, "lsn_at_time", time_to_lsn_text(scratch, &mssql->clock), &param, 1,
                         1, scratch, &rows, err);

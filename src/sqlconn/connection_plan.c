@@ -1,5 +1,6 @@
-/* connection_plan.c - encryption means the same with every driver (sqlserver.md 1.1 rule 9): Microsoft's keywords are turned into what the
- * driver at hand understands, and what it cannot give is refused before anything is sent. */
+/* connection_plan.c - encryption means the same with every driver (sqlserver.md 1.1 rule 9):
+ * Microsoft's keywords are turned into what the driver at hand understands, and what it cannot give
+ * is refused before anything is sent. */
 #include "base/buf.h"
 #include "sqlconn/sqlconn_internal.h"
 

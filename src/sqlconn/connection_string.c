@@ -126,9 +126,9 @@ static bool is_secret(Arena *arena, Str keyword)
 
 Str sql_connection_redact(Arena *arena, Str connection)
 {
-    ConnectionString parsed;
-    Err              err = ERR_INIT;
-    Buf              buf = buf_new(arena, 0);
+    ConnectionString parsed = {0};
+    Err              err    = ERR_INIT;
+    Buf              buf    = buf_new(arena, 0);
 
     if (!connection_parse(arena, connection, &parsed, &err))
         return STR("(a connection string that cannot be read)");

@@ -1,4 +1,5 @@
-/* odbc_conn.c - statements: parameters, execution, and the way to the first result that has columns. */
+/* odbc_conn.c - statements: parameters, execution, and the way to the first result that has
+ * columns. */
 #include "sqlconn/odbc_internal.h"
 
 #include <string.h>
@@ -38,7 +39,8 @@ void odbc_block_end(OdbcConn *conn, int handle)
     pthread_mutex_unlock(&conn->lock);
 }
 
-/* Unicode text of a size class, so that the server's plan cache sees few kinds of a statement (sqlserver.md 1.2). */
+/* Unicode text of a size class, so that the server's plan cache sees few kinds of a statement
+ * (sqlserver.md 1.2). */
 static SQLULEN declared_units(size_t unit_count)
 {
     if (unit_count <= 128) return 128;

@@ -1,5 +1,6 @@
-/* odbc_decode.c - bound cells of the driver become vectors. What has the vector's form already is pointed to, everything else is converted
- * once. Rows never become objects: each function runs down one column. */
+/* odbc_decode.c - bound cells of the driver become vectors. What has the vector's form already is
+ * pointed to, everything else is converted once. Rows never become objects: each function runs down
+ * one column. */
 #include "sqlconn/odbc_internal.h"
 
 #include <string.h>
@@ -103,11 +104,9 @@ static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena
         }
         if (cell.len < 8 || cell.len > 18)
             return err_set(err, ERR_QUERY, "the driver gave a time of day in an unknown form");
-        char *full = arena_alloc(arena, 19);
-        memcpy(full, "00:00:00.000000000", 18);
-        memcpy(full, cell.ptr, cell.len);
-        full[8] = '.';
-        strs[i] = (Str){full, 18};
+        strs[i] = str_printf(arena, "%.*s.%.*s%.*s", STR_ARG(str_slice(cell, 0, 8)),
+                             STR_ARG(str_slice(cell, 9, cell.len)), (int)MIN(9, 18 - cell.len),
+                             "000000000");
     }
     out->data = strs;
     return true;
@@ -273,8 +272,8 @@ static U128 integer_limit(ColumnType type)
     }
 }
 
-/* Integers that the server holds in another type than the one wanted, value by value: CDC keeps identity columns of
- * other types as int or bigint (1.9). */
+/* Integers that the server holds in another type than the one wanted, value by value: CDC keeps
+ * identity columns of other types as int or bigint (1.9). */
 static bool decode_integers(const OdbcColumn *column, size_t row_count, Arena *arena,
                             ColumnVector *out, Err *err)
 {

@@ -88,7 +88,8 @@ static bool is_warning(const DiagRecord *record)
     return strncmp(record->sqlstate, "01", 2) == 0 || strncmp(record->sqlstate, "00", 2) == 0;
 }
 
-/* The record that tells most: an error before a warning, one with a server's number before the rest. */
+/* The record that tells most: an error before a warning, one with a server's number before the
+ * rest. */
 static bool is_better(const DiagRecord *record, const DiagRecord *than)
 {
     if (is_warning(record) != is_warning(than)) return is_warning(than);

@@ -1,4 +1,5 @@
-/* odbc_driver.c - unixODBC's environment, and connections made of the user's string (sqlserver.md 1.1). */
+/* odbc_driver.c - unixODBC's environment, and connections made of the user's string
+ * (sqlserver.md 1.1). */
 #include "sqlconn/odbc_internal.h"
 
 #include "base/buf.h"
@@ -28,22 +29,28 @@ static void odbc_driver_close(SqlDriver *base)
 typedef SQLRETURN (*ListDrivers)(SQLHENV, SQLUSMALLINT, SQLCHAR *, SQLSMALLINT, SQLSMALLINT *,
                                  SQLCHAR *, SQLSMALLINT, SQLSMALLINT *);
 
-/* The library of a registered driver ("Driver=libtdsodbc.so" among its attributes), or the driver of a data source. */
+/* The library of a registered driver ("Driver=libtdsodbc.so" among its attributes), or the driver
+ * of a data source. The environment keeps the place in the list, so one thread at a time. */
 static Str find_registered(OdbcDriver *driver, ListDrivers list, Str name, Arena *arena)
 {
     SQLCHAR     found[256], attributes[1024];
     SQLSMALLINT found_len = 0, attributes_len = 0;
+    Str         out = STR_EMPTY;
 
-    for (SQLUSMALLINT direction = SQL_FETCH_FIRST;; direction = SQL_FETCH_NEXT) {
+    pthread_mutex_lock(&driver->lock);
+    for (SQLUSMALLINT direction = SQL_FETCH_FIRST; out.len == 0; direction = SQL_FETCH_NEXT) {
         SQLRETURN rc = list(driver->env, direction, found, sizeof(found), &found_len, attributes,
                             sizeof(attributes), &attributes_len);
-        if (!odbc_is_ok(rc)) return STR_EMPTY;
+        if (!odbc_is_ok(rc)) break;
         if (!str_equal_ignoring_case(str_from_c((const char *)found), name)) continue;
         size_t len = attributes_len < 0 ? 0 : MIN((size_t)attributes_len, sizeof(attributes) - 1);
         for (size_t i = 0; i < len; i++)
             if (attributes[i] == 0) attributes[i] = ' '; /* a list of NUL-terminated pairs */
-        return str_copy(arena, (Str){(const char *)attributes, len});
+        out = str_copy(arena, (Str){(const char *)attributes, len});
+        if (len == 0) break;
     }
+    pthread_mutex_unlock(&driver->lock);
+    return out;
 }
 
 static DriverFamily find_family(OdbcDriver *driver, const ConnectionString *connection,
@@ -88,8 +95,8 @@ static bool write_conf(OdbcDriver *driver, Str text, Arena *scratch, Err *err)
     return true;
 }
 
-/* Adds the section unless it is there. FREETDSCONF is set once, before the first verified connection; FreeTDS goes on to the user's own
- * files for sections it does not find in it. */
+/* Adds the section unless it is there. FREETDSCONF is set once, before the first verified
+ * connection; FreeTDS goes on to the user's own files for sections it does not find in it. */
 static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err *err)
 {
     Arena *scratch = arena_new();
@@ -192,8 +199,9 @@ done:
     return ok;
 }
 
-/* FreeTDS loses a wake-up when SQLCancel meets a thread that reads rows, which then waits for ever (measured with 1.3.17:
- * one in five). Its connection is cut off instead: the reader gets an end of file, the server ends the session. */
+/* FreeTDS loses a wake-up when SQLCancel meets a thread that reads rows, which then waits for ever
+ * (measured with 1.3.17: one in five). Its connection is cut off instead: the reader gets an end of
+ * file, the server ends the session. */
 static void odbc_conn_cancel(SqlConn *base)
 {
     OdbcConn *conn = (OdbcConn *)base;

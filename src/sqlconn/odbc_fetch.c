@@ -1,5 +1,6 @@
-/* odbc_fetch.c - rows of a result as blocks. Bound columns come in whole blocks; a statement with long columns comes row by row, its
- * bound cells staged, its long ones read with SQLGetData in column order (sqlserver.md 1.2). */
+/* odbc_fetch.c - rows of a result as blocks. Bound columns come in whole blocks; a statement with
+ * long columns comes row by row, its bound cells staged, its long ones read with SQLGetData in
+ * column order (sqlserver.md 1.2). */
 #include "sqlconn/odbc_internal.h"
 
 #include "base/buf.h"
@@ -22,7 +23,8 @@ void odbc_result_close(RowStream *stream)
     arena_close(result->arena); /* the result lives in it */
 }
 
-/* After the last row: what follows is skipped, so that a late error is seen. A connection that died is no end. */
+/* After the last row: what follows is skipped, so that a late error is seen. A connection that died
+ * is no end. */
 static bool drain(OdbcResult *result, Err *err)
 {
     bool has_columns = true;

@@ -13,8 +13,8 @@
 #include <sqlext.h>
 #include <sqlucode.h>
 
-/* sql.h's macros of these names would hide SqlTypeKind's. What it makes of them goes too: it would silently take our
- * numbers. */
+/* sql.h's macros of these names would hide SqlTypeKind's. What it makes of them goes too: it would
+ * silently take our numbers. */
 #undef SQL_TYPE_DATE
 #undef SQL_TYPE_TIME
 #undef SQL_C_TYPE_DATE
@@ -69,8 +69,9 @@ Str       odbc_utf8(Arena *arena, const SQLWCHAR *text, size_t unit_count);
 
 /* --- a result --- */
 
-/* False with `err` set when the call failed, and also when it "succeeded with information" that is an error: that is how
- * both drivers tell of an error behind the rows of a block (a deadlock, a killed session). SQL_NO_DATA is no failure. */
+/* False with `err` set when the call failed, and also when it "succeeded with information" that is
+ * an error: that is how both drivers tell of an error behind the rows of a block (a deadlock, a
+ * killed session). SQL_NO_DATA is no failure. */
 typedef struct OdbcResult OdbcResult;
 bool                      odbc_check(SQLRETURN rc, OdbcResult *result, const char *what, Err *err);
 

@@ -1,4 +1,5 @@
-/* odbc_result.c - the columns of a result: what they are, what they become, and how they are bound within the byte budget. */
+/* odbc_result.c - the columns of a result: what they are, what they become, and how they are bound
+ * within the byte budget. */
 #include "sqlconn/odbc_internal.h"
 
 #include <string.h>
@@ -6,7 +7,9 @@
 #define DEFAULT_FETCH_ROWS  10000
 #define DEFAULT_FETCH_BYTES ((int64_t)8 << 20)
 #define MIN_FETCH_ROWS      16
-#define DECIMAL_TEXT_BYTES  48   /* 38 digits, sign, point, terminator */
+#define DECIMAL_TEXT_BYTES  48 /* 38 digits, sign, point, terminator */
+#define TIME_TEXT_BYTES     ((size_t)80)
+#define OFFSET_TEXT_BYTES   ((size_t)128)
 #define BOUND_BYTES_MAX     8000 /* declared sizes up to this are bound (sqlserver.md 1.2) */
 
 #define SQL_SS_XML             (-152)
@@ -128,9 +131,10 @@ static void plan_integer(OdbcColumn *column)
         bind_as(column, DECODE_I64, SQL_C_SBIGINT, 8);
 }
 
-/* As SQL_C_BINARY both drivers hand over what they hold: a SQL_NUMERIC_STRUCT with its own precision and scale, and
- * money's own bytes. That is exact and the fastest. As SQL_C_NUMERIC FreeTDS drops the fraction, whatever the
- * descriptor says (measured with 1.3.17). Other drivers are asked for text. */
+/* As SQL_C_BINARY both drivers hand over what they hold: a SQL_NUMERIC_STRUCT with its own
+ * precision and scale, and money's own bytes. That is exact and the fastest. As SQL_C_NUMERIC
+ * FreeTDS drops the fraction, whatever the descriptor says (measured with 1.3.17). Other drivers
+ * are asked for text. */
 static void plan_decimal(OdbcColumn *column, DriverFamily family)
 {
     if (family == DRIVER_OTHER)
@@ -172,9 +176,9 @@ static void plan_cells(OdbcColumn *column, size_t size, DriverFamily family)
     case SQL_TYPE_DATETIME2:
         bind_as(column, DECODE_TIMESTAMP, SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT));
         break;
-    case SQL_TYPE_TIME: bind_as(column, DECODE_TIME, SQL_C_WCHAR, 2 * 40); break;
+    case SQL_TYPE_TIME: bind_as(column, DECODE_TIME, SQL_C_WCHAR, TIME_TEXT_BYTES); break;
     case SQL_TYPE_DATETIMEOFFSET:
-        bind_as(column, DECODE_DATETIMEOFFSET, SQL_C_WCHAR, 2 * 64);
+        bind_as(column, DECODE_DATETIMEOFFSET, SQL_C_WCHAR, OFFSET_TEXT_BYTES);
         break;
     case SQL_TYPE_UNIQUEIDENTIFIER:
         bind_as(column, DECODE_GUID, SQL_C_GUID, sizeof(SQLGUID));
@@ -236,8 +240,8 @@ static bool plan_columns(OdbcResult *result, const SqlQuery *query, Err *err)
     SqlTypeKind *kinds  = ARENA_ARRAY(result->arena, SqlTypeKind, result->column_count + 1);
 
     for (size_t i = 0; i < result->column_count; i++) {
-        OdbcColumn *column = &result->columns[i];
-        Described   described;
+        OdbcColumn *column    = &result->columns[i];
+        Described   described = {0};
 
         if (!describe(result, (SQLUSMALLINT)(i + 1), &described, err)) return false;
         column->kind      = described.kind;
@@ -246,7 +250,8 @@ static bool plan_columns(OdbcResult *result, const SqlQuery *query, Err *err)
         if (column->kind == SQL_TYPE_MONEY && described.size == 10) /* FreeTDS calls both money */
             described.kind = column->kind = SQL_TYPE_SMALLMONEY;
         if (!plan_type(column, &described, query->expect, err)) return false;
-        /* Only columns ahead of the first long one are bound: SQLGetData goes in column order (sqlserver.md 1.2). */
+        /* Only columns ahead of the first long one are bound: SQLGetData goes in column order
+         * (sqlserver.md 1.2). */
         column->is_long = is_long_kind(&described);
         plan_cells(column, described.size, result->conn->family);
         if (column->is_long) result->has_long = true;
@@ -262,7 +267,7 @@ static void plan_rows(OdbcResult *result, const SqlQuery *query)
 {
     int64_t rows   = query->fetch_rows > 0 ? query->fetch_rows : DEFAULT_FETCH_ROWS;
     int64_t budget = query->fetch_bytes > 0 ? query->fetch_bytes : DEFAULT_FETCH_BYTES;
-    int64_t size   = 0;
+    int64_t size   = 1; /* so that it cannot be 0 */
 
     for (size_t i = 0; i < result->column_count; i++)
         size += (int64_t)(result->columns[i].cell_bytes + sizeof(SQLLEN));

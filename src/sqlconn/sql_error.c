@@ -1,5 +1,6 @@
-/* sql_error.c - what class an error of SQL Server belongs to (sqlserver.md 1.13). The native number decides first: drivers do not agree on the
- * SQLSTATE of a server error, and FreeTDS gives 42000 even to a deadlock. */
+/* sql_error.c - what class an error of SQL Server belongs to (sqlserver.md 1.13). The native number
+ * decides first: drivers do not agree on the SQLSTATE of a server error, and FreeTDS gives 42000
+ * even to a deadlock. */
 #include "sqlconn/sqlconn_internal.h"
 
 #include <string.h>
@@ -48,7 +49,8 @@ ErrCode sql_error_classify(int32_t native, const char *sqlstate)
         if (native_classes[i].native == native) return native_classes[i].code;
     if (strcmp(sqlstate, "40001") == 0) return ERR_SOURCE;
     if (strcmp(sqlstate, "28000") == 0) return ERR_LOGIN;
-    /* Microsoft's driver gives the socket's error as the number of an 08001 (10057, a refused port). */
+    /* Microsoft's driver gives the socket's error as the number of an 08001 (10057, a refused
+     * port). */
     for (size_t i = 0; i < COUNT_OF(transport); i++)
         if (strcmp(sqlstate, transport[i]) == 0) return ERR_SOURCE;
     if (native == 0 && (strcmp(sqlstate, "HYT00") == 0 || strcmp(sqlstate, "HYT01") == 0))

@@ -1,4 +1,5 @@
-/* sqlconn.c - calls through to whatever implements the connection, and the two shorthands for small results. */
+/* sqlconn.c - calls through to whatever implements the connection, and the two shorthands for small
+ * results. */
 #include "sqlconn/sqlconn.h"
 
 #include <assert.h>

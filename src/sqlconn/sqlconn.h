@@ -1,10 +1,13 @@
-/* sqlconn.h - a connection to SQL Server: text and parameters in, row blocks out (sqlserver.md 1.1, 1.2).
+/* sqlconn.h - a connection to SQL Server: text and parameters in, row blocks out
+ * (sqlserver.md 1.1, 1.2).
  *
- * Implemented by unixODBC with any driver (odbc_*.c), and in tests by a tidesim session in-process. A driver is opened once and opens
- * connections; a connection belongs to one thread, except sqlconn_cancel.
+ * Implemented by unixODBC with any driver (odbc_*.c), and in tests by a tidesim session in-process.
+ * A driver is opened once and opens connections; a connection belongs to one thread, except
+ * sqlconn_cancel.
  *
- * Errors carry SQLSTATE and SQL Server's native number as the driver gave them; `code` is a first guess by the table of sqlserver.md 1.13:
- * ERR_SOURCE (transient), ERR_LOGIN, ERR_PERMISSION, ERR_LOCK_TIMEOUT, ERR_SOURCE_STATE, ERR_CANCELLED, ERR_QUERY (everything else). */
+ * Errors carry SQLSTATE and SQL Server's native number as the driver gave them; `code` is a first
+ * guess by the table of sqlserver.md 1.13: ERR_SOURCE (transient), ERR_LOGIN, ERR_PERMISSION,
+ * ERR_LOCK_TIMEOUT, ERR_SOURCE_STATE, ERR_CANCELLED, ERR_QUERY (everything else). */
 #ifndef TIDELAKE_SQLCONN_SQLCONN_H
 #define TIDELAKE_SQLCONN_SQLCONN_H
 
@@ -18,12 +21,35 @@ typedef struct SqlResult SqlResult;
 
 /* A type of SQL Server as a result column or captured column has it. */
 typedef enum SqlTypeKind {
-    SQL_TYPE_BIT, SQL_TYPE_TINYINT, SQL_TYPE_SMALLINT, SQL_TYPE_INT, SQL_TYPE_BIGINT,
-    SQL_TYPE_REAL, SQL_TYPE_FLOAT, SQL_TYPE_DECIMAL, SQL_TYPE_MONEY, SQL_TYPE_SMALLMONEY,
-    SQL_TYPE_DATE, SQL_TYPE_TIME, SQL_TYPE_DATETIME, SQL_TYPE_SMALLDATETIME, SQL_TYPE_DATETIME2, SQL_TYPE_DATETIMEOFFSET,
-    SQL_TYPE_CHAR, SQL_TYPE_VARCHAR, SQL_TYPE_NCHAR, SQL_TYPE_NVARCHAR, SQL_TYPE_TEXT, SQL_TYPE_NTEXT, SQL_TYPE_XML,
-    SQL_TYPE_BINARY, SQL_TYPE_VARBINARY, SQL_TYPE_IMAGE, SQL_TYPE_ROWVERSION,
-    SQL_TYPE_UNIQUEIDENTIFIER, SQL_TYPE_OTHER,
+    SQL_TYPE_BIT,
+    SQL_TYPE_TINYINT,
+    SQL_TYPE_SMALLINT,
+    SQL_TYPE_INT,
+    SQL_TYPE_BIGINT,
+    SQL_TYPE_REAL,
+    SQL_TYPE_FLOAT,
+    SQL_TYPE_DECIMAL,
+    SQL_TYPE_MONEY,
+    SQL_TYPE_SMALLMONEY,
+    SQL_TYPE_DATE,
+    SQL_TYPE_TIME,
+    SQL_TYPE_DATETIME,
+    SQL_TYPE_SMALLDATETIME,
+    SQL_TYPE_DATETIME2,
+    SQL_TYPE_DATETIMEOFFSET,
+    SQL_TYPE_CHAR,
+    SQL_TYPE_VARCHAR,
+    SQL_TYPE_NCHAR,
+    SQL_TYPE_NVARCHAR,
+    SQL_TYPE_TEXT,
+    SQL_TYPE_NTEXT,
+    SQL_TYPE_XML,
+    SQL_TYPE_BINARY,
+    SQL_TYPE_VARBINARY,
+    SQL_TYPE_IMAGE,
+    SQL_TYPE_ROWVERSION,
+    SQL_TYPE_UNIQUEIDENTIFIER,
+    SQL_TYPE_OTHER,
 } SqlTypeKind;
 
 /* A parameter. All are Unicode text; the T-SQL converts (sqlserver.md 1.2). */
@@ -33,21 +59,25 @@ typedef struct SqlParam {
 } SqlParam;
 
 typedef struct SqlQuery {
-    Str             text;   /* T-SQL with '?' for parameters */
+    Str             text; /* T-SQL with '?' for parameters */
     const SqlParam *params;
     size_t          param_count;
     int64_t         fetch_rows;  /* most rows a block holds; 0: 10,000 */
     int64_t         fetch_bytes; /* budget of the bound buffers; 0: 8 MiB */
-    /* What the columns really are, by result name, where the driver cannot tell: uniqueidentifier sent as text, a rowversion ... may be NULL. The block's
-     * types otherwise follow state.md 6.1: bit BOOLEAN; tinyint, smallint SHORT; int INTEGER; bigint LONG; real FLOAT; float DOUBLE; decimal, money DECIMAL;
-     * date DATE; datetime (rounded to the millisecond), smalldatetime, datetime2 (cut to the microsecond) TIMESTAMP_NTZ; datetimeoffset
-     * TIMESTAMP; uniqueidentifier STRING in upper case; time STRING of nine digits; char types STRING; binary types BINARY. */
-    const Schema   *expect;      /* values are converted to these types when wider; ERR_SCHEMA_CHANGED when they do not fit. May be NULL */
+    /* What the columns really are, by result name, where the driver cannot tell: uniqueidentifier
+     * sent as text, a rowversion ... may be NULL. The block's types otherwise follow state.md 6.1:
+     * bit BOOLEAN; tinyint, smallint SHORT; int INTEGER; bigint LONG; real FLOAT; float DOUBLE;
+     * decimal, money DECIMAL; date DATE; datetime (rounded to the millisecond), smalldatetime,
+     * datetime2 (cut to the microsecond) TIMESTAMP_NTZ; datetimeoffset TIMESTAMP; uniqueidentifier
+     * STRING in upper case; time STRING of nine digits; char types STRING; binary types BINARY. */
+    const Schema *expect; /* values are converted to these types when wider; ERR_SCHEMA_CHANGED when
+                             they do not fit. May be NULL */
 } SqlQuery;
 
 struct SqlDriver {
     /* `connection` is the user's string; `secret` values in it never reach a log. */
-    bool (*connect)(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out, Err *err);
+    bool (*connect)(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out,
+                    Err *err);
     void (*close)(SqlDriver *driver);
 };
 
@@ -63,16 +93,20 @@ struct SqlResult {
     const SqlTypeKind *sql_types;
 };
 
-/* Opens a connection: autocommit, forward-only; SET TEXTSIZE and DEADLOCK_PRIORITY LOW are sent (sqlserver.md 1.1). */
-bool sqldriver_connect(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out, Err *err) MUST_CHECK;
+/* Opens a connection: autocommit, forward-only; SET TEXTSIZE and DEADLOCK_PRIORITY LOW are sent
+ * (sqlserver.md 1.1). */
+bool sqldriver_connect(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out,
+                       Err *err) MUST_CHECK;
 void sqldriver_close(SqlDriver *driver); /* accepts NULL */
 
-/* Runs a statement to its first result that has columns. A statement without any gives a stream without columns or rows. */
+/* Runs a statement to its first result that has columns. A statement without any gives a stream
+ * without columns or rows. */
 bool sqlconn_query(SqlConn *conn, const SqlQuery *query, SqlResult **out, Err *err) MUST_CHECK;
 /* A block, or row_count 0 at the end: the statement was drained, so a late error was seen. */
 bool sqlresult_next(SqlResult *result, RowBlock *out, Err *err) MUST_CHECK;
 void sqlresult_close(SqlResult *result); /* cancels what is left unread; accepts NULL */
-/* Stops the running statement from any thread; the caller of query or next gets ERR_CANCELLED. The connection may be dead afterwards. */
+/* Stops the running statement from any thread; the caller of query or next gets ERR_CANCELLED. The
+ * connection may be dead afterwards. */
 void sqlconn_cancel(SqlConn *conn);
 bool sqlconn_is_dead(SqlConn *conn);
 void sqlconn_close(SqlConn *conn); /* accepts NULL */
@@ -80,18 +114,24 @@ void sqlconn_close(SqlConn *conn); /* accepts NULL */
 /* Runs without looking at rows. */
 bool sqlconn_execute(SqlConn *conn, Str text, Err *err) MUST_CHECK;
 /* The rows of a small result, at most `limit` (ERR_LIMIT past it), copied into `arena`. */
-bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena *arena, Schema *schema_out, RowBlock *out, Err *err) MUST_CHECK;
+bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena *arena,
+                       Schema *schema_out, RowBlock *out, Err *err) MUST_CHECK;
 
-/* unixODBC. The driver is the one that the connection string names. `cancel` (may be NULL) interrupts whatever blocks. `scratch_directory` is where a
- * private freetds.conf goes when a verified connection needs one. */
-bool sqldriver_odbc_open(Log *log, Cancel *cancel, Str scratch_directory, SqlDriver **out, Err *err) MUST_CHECK;
+/* unixODBC. The driver is the one that the connection string names. `cancel` (may be NULL)
+ * interrupts whatever blocks. `scratch_directory` is where a private freetds.conf goes when a
+ * verified connection needs one. */
+bool sqldriver_odbc_open(Log *log, Cancel *cancel, Str scratch_directory, SqlDriver **out,
+                         Err *err) MUST_CHECK;
 
-/* The type of that name, any case: "nvarchar", "timestamp" (rowversion), "int identity"; SQL_TYPE_OTHER for what is not known. */
+/* The type of that name, any case: "nvarchar", "timestamp" (rowversion), "int identity";
+ * SQL_TYPE_OTHER for what is not known. */
 SqlTypeKind sql_type_kind(Str name);
-/* The type its values have in a block (above); false for SQL_TYPE_OTHER and a decimal out of range. */
+/* The type its values have in a block (above); false for SQL_TYPE_OTHER and a decimal out of range.
+ */
 bool sql_type_to_column_type(SqlTypeKind kind, uint8_t precision, uint8_t scale, ColumnType *out);
 
-/* Classifies by native number, then SQLSTATE (sqlserver.md 1.13); native 0: no number of the server. */
+/* Classifies by native number, then SQLSTATE (sqlserver.md 1.13); native 0: no number of the
+ * server. */
 ErrCode sql_error_classify(int32_t native, const char *sqlstate);
 /* The connection string with the values of PWD, Password and the like starred out. */
 Str sql_connection_redact(Arena *arena, Str connection);

@@ -1,4 +1,5 @@
-/* sqlconn_internal.h - what the files of sqlconn/ share and ODBC has no part in: connection strings, type names, text cells. */
+/* sqlconn_internal.h - what the files of sqlconn/ share and ODBC has no part in: connection
+ * strings, type names, text cells. */
 #ifndef TIDELAKE_SQLCONN_INTERNAL_H
 #define TIDELAKE_SQLCONN_INTERNAL_H
 
@@ -16,7 +17,8 @@ typedef struct ConnectionString {
     size_t          part_count;
 } ConnectionString;
 
-/* Splits "keyword=value;..."; a value in braces may hold anything, "}}" standing for "}". ERR_CONFIG without the text, which may hold secrets. */
+/* Splits "keyword=value;..."; a value in braces may hold anything, "}}" standing for "}".
+ * ERR_CONFIG without the text, which may hold secrets. */
 bool connection_parse(Arena *arena, Str text, ConnectionString *out, Err *err) MUST_CHECK;
 /* The value of the first part with that keyword (ignoring case), ptr NULL when there is none. */
 Str connection_find(const ConnectionString *connection, const char *keyword);
@@ -30,11 +32,11 @@ DriverFamily driver_family(Str name);
 
 /* How the driver wants to be asked. */
 typedef struct ConnectionPlan {
-    Str text; /* for SQLDriverConnect */
-    bool
-        needs_section; /* FreeTDS, verified: `section` must be in the freetds.conf that FREETDSCONF names */
-    Str section_name;
-    Str section; /* with its [name] line */
+    Str  text;          /* for SQLDriverConnect */
+    bool needs_section; /* FreeTDS, verified: `section` must be in the freetds.conf that FREETDSCONF
+                           names */
+    Str  section_name;
+    Str  section; /* with its [name] line */
 } ConnectionPlan;
 
 /* ERR_CONFIG names keyword, driver and way out when the driver cannot give what is asked for. */
@@ -42,15 +44,16 @@ bool connection_plan(Arena *arena, const ConnectionString *connection, DriverFam
                      ConnectionPlan *out, Err *err) MUST_CHECK;
 
 /* --- cells --- */
-/* Converts `row_count` cells of UTF-16 (little-endian), `stride` bytes apart, into UTF-8 Strs; a negative length is NULL and gives {NULL, 0}. All
- * bytes go into one piece of `arena`. */
+/* Converts `row_count` cells of UTF-16 (little-endian), `stride` bytes apart, into UTF-8 Strs; a
+ * negative length is NULL and gives {NULL, 0}. All bytes go into one piece of `arena`. */
 const Str *utf16_cells_to_str(Arena *arena, const uint8_t *cells, size_t stride,
                               const int64_t *length_bytes, size_t row_count);
 
 /* --- errors --- */
 /* Numbers whose messages quote values of rows (style.md 4: never a key value). */
 bool sql_error_quotes_values(int32_t native);
-/* The text without what stands between its first and last quote or parenthesis: a value may hold quotes itself. */
+/* The text without what stands between its first and last quote or parenthesis: a value may hold
+ * quotes itself. */
 Str sql_error_strip_values(Arena *arena, Str message);
 
 #endif

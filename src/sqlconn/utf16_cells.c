@@ -1,4 +1,5 @@
-/* utf16_cells.c - a bound column of UTF-16 becomes Strs: the one conversion and the one copy that text goes through. */
+/* utf16_cells.c - a bound column of UTF-16 becomes Strs: the one conversion and the one copy that
+ * text goes through. */
 #include "sqlconn/sqlconn_internal.h"
 
 const Str *utf16_cells_to_str(Arena *arena, const uint8_t *cells, size_t stride,

@@ -31,7 +31,8 @@ void         world_close(World *world);
 void         world_run(World *world, const char *sql); /* as sa; fails the test */
 MssqlOptions world_options(World *world);
 Mssql       *world_mssql(World *world); /* opened once, as sa */
-/* Rows of a stream as text, values by '|', rows by '\n'; sorted when `sorted`. False: `err` is set. */
+/* Rows of a stream as text, values by '|', rows by '\n'; sorted when `sorted`. False: `err` is set.
+ */
 bool world_rows(World *world, RowStream *stream, bool sorted, Str *out);
 Str  world_query(World *world, const char *sql);
 

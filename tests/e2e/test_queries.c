@@ -1,4 +1,5 @@
-/* Every query of source/ (sqlserver.md 1.4) against tidesim: what comes back through FreeTDS's driver and, where it is installed, Microsoft's. */
+/* Every query of source/ (sqlserver.md 1.4) against tidesim: what comes back through FreeTDS's
+ * driver and, where it is installed, Microsoft's. */
 #include "e2e/queries_world.h"
 
 #include <math.h>
@@ -400,7 +401,8 @@ a_time_leads_to_the_last_commit_that_is_not_later(void **state) /* Q11 and its p
     assert_ok(mssql_lsn_at_time(mssql, us_of("2028-07-01T12:00:00"), &lsn, &is_set, &world->err),
               &world->err);
     assert_true(is_set && lsn_equal(lsn, lsns[1]));
-    /* 05:45Z is 00:45 or 01:45 there: the earlier is taken, so 05:30Z's commit (01:30) is left for a replay */
+    /* 05:45Z is 00:45 or 01:45 there: the earlier is taken, so 05:30Z's commit (01:30) is left for
+     * a replay */
     assert_ok(mssql_lsn_at_time(mssql, us_of("2028-11-05T05:45:00"), &lsn, &is_set, &world->err),
               &world->err);
     assert_true(is_set && lsn_equal(lsn, lsns[2]));

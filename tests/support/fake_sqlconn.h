@@ -1,7 +1,9 @@
-/* fake_sqlconn.h - a SQL Server that says what a table tells it to, for tests of what the source asks and makes of the answers.
+/* fake_sqlconn.h - a SQL Server that says what a table tells it to, for tests of what the source
+ * asks and makes of the answers.
  *
- * A script is a list of answers. A statement gets the first answer that is not used up and whose `expect` stands in its text; a
- * connection attempt gets those that expect FAKE_CONNECT (none left: it succeeds). A statement without an answer is ERR_INTERNAL. */
+ * A script is a list of answers. A statement gets the first answer that is not used up and whose
+ * `expect` stands in its text; a connection attempt gets those that expect FAKE_CONNECT (none left:
+ * it succeeds). A statement without an answer is ERR_INTERNAL. */
 #ifndef TIDELAKE_SUPPORT_FAKE_SQLCONN_H
 #define TIDELAKE_SUPPORT_FAKE_SQLCONN_H
 

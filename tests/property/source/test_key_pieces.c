@@ -1,12 +1,14 @@
-/* Laws of seekable pieces (sqlserver.md 1.5): whatever the bounds, pieces are disjoint, and those of neighbouring ranges hold every row once. The
- * server is an oracle whose values may be NULL and whose equality may be coarser than that of texts ('n' = 'N'). */
+/* Laws of seekable pieces (sqlserver.md 1.5): whatever the bounds, pieces are disjoint, and those
+ * of neighbouring ranges hold every row once. The server is an oracle whose values may be NULL and
+ * whose equality may be coarser than that of texts ('n' = 'N'). */
 #include "support/test_support.h"
 
 #include "source/mssql_text.h"
 
 #define COLUMNS_MAX 3
 
-/* A value's text is a letter; its rank is the letter's place, ignoring case when the column does. NULL has rank -1. */
+/* A value's text is a letter; its rank is the letter's place, ignoring case when the column does.
+ * NULL has rank -1. */
 typedef struct Table {
     size_t  column_count, row_count;
     bool    ignores_case[COLUMNS_MAX];
@@ -152,7 +154,8 @@ static void neighbouring_ranges_hold_every_row_once(void **state)
     }
 }
 
-/* Every '?' has its parameter, in order: a bound's text names column and side, so the text tells which was meant. */
+/* Every '?' has its parameter, in order: a bound's text names column and side, so the text tells
+ * which was meant. */
 static void parameters_stand_in_the_order_of_their_marks(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Change rows as bronze has them, and what is measured around them (algorithms.md 2.6, 11; Q03, Q16, Q17). */
+/* Change rows as bronze has them, and what is measured around them (algorithms.md 2.6, 11; Q03,
+ * Q16, Q17). */
 #include "source_test.h"
 
 #define CHANGE_COLUMNS                                                                            \
@@ -210,7 +211,8 @@ static void without_command_ids_neither_list_nor_order_names_them(void **state)
     source_test_close(&test);
 }
 
-/* Fixed width, or 4 + length, plus a validity bit each; metadata included, the sink's columns not (T11; algorithms.md 11). */
+/* Fixed width, or 4 + length, plus a validity bit each; metadata included, the sink's columns not
+ * (T11; algorithms.md 11). */
 static void bytes_are_those_of_the_columns(void **state)
 {
     static const FakeAnswer answers[] = {FACTS_2022,

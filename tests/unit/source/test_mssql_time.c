@@ -4,14 +4,16 @@
 #define MINUTE ((int64_t)60 * 1000000)
 #define HOUR   (60 * MINUTE)
 
-/* A zone with rules like US Eastern in 2026: -240 minutes from 2026-03-08T07:00Z until 2026-11-01T06:00Z, else -300. */
+/* A zone with rules like US Eastern in 2026: -240 minutes from 2026-03-08T07:00Z until
+ * 2026-11-01T06:00Z, else -300. */
 static int64_t offset_at_utc(int64_t utc_us)
 {
     return utc_us >= us_of("2026-03-08T07:00:00") && utc_us < us_of("2026-11-01T06:00:00") ? -240
                                                                                            : -300;
 }
 
-/* What AT TIME ZONE answers for a local time: in the repeated hour the offset before the change, in the gap too. */
+/* What AT TIME ZONE answers for a local time: in the repeated hour the offset before the change, in
+ * the gap too. */
 static int64_t offset_at_local(int64_t local_us)
 {
     return local_us >= us_of("2026-03-08T03:00:00") && local_us < us_of("2026-11-01T02:00:00")
