@@ -73,6 +73,7 @@ bool        err_can_retry(const Err *err); /* by code alone; source/mssql_retry.
 const char *err_code_name(ErrCode code);   /* "ERR_DATA_LOSS" */
 const char *err_code_meaning(ErrCode code);
 /* "context: message (SQLSTATE x, error n)" into `buf`, always terminated. */
+#define ERR_TEXT_BYTES 1800 /* room for any */
 void err_format(const Err *err, char *buf, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 
 static int fail(const Err *err, int status)
 {
-    char text[1800];
+    char text[ERR_TEXT_BYTES];
 
     err_format(err, text, sizeof text);
     (void)fprintf(stderr, "tidelake: %s\n", text);

@@ -21,7 +21,7 @@ static void note_failure(VerdictTracker *tracker, const Err *why)
 {
     Env    *env    = tracker->env;
     int64_t now_us = clock_utc_us(env->clock);
-    char    text[1800];
+    char    text[ERR_TEXT_BYTES];
 
     err_format(why, text, sizeof text);
     if (why->code == ERR_CANCELLED) return; /* the next run catches up */
