@@ -1,4 +1,4 @@
-/* command.h - the commands as data: what they are called, which options they take, what runs them. */
+/* command.h - the commands as data: their names, the options they take, what runs them (cli.md). */
 #ifndef TIDELAKE_CLI_COMMAND_H
 #define TIDELAKE_CLI_COMMAND_H
 

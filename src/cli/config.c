@@ -1,4 +1,4 @@
-/* config.c - the configuration file as libyaml's document, walked with the table of settings in hand. */
+/* config.c - the file as libyaml's document, walked with the table of settings in hand. */
 #include "cli/config.h"
 
 #include "base/buf.h"

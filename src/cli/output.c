@@ -1,4 +1,5 @@
-/* output.c - rows as text and as JSON. A table for people is held in memory to be aligned: it is for looking, not for exporting. */
+/* output.c - rows as text and as JSON. A table for people is held in memory to be aligned: it is
+ * for looking, not for exporting. */
 #include "cli/output.h"
 
 #include "base/list.h"

@@ -6,9 +6,10 @@
 #include "types/optional.h"
 #include "types/row_block.h"
 
-/* Prints a whole stream of rows: an aligned table without a footer, or {"columns": [...], "rows": [[...]]}. ERR_STORE when stdout cannot be written. */
+/* Prints a whole stream of rows: an aligned table without a footer, or {"columns": [...], "rows":
+ * [[...]]}. Errors: the stream's; ERR_STORE when stdout cannot be written. */
 bool output_rows(RowStream *rows, bool as_json, Err *err) MUST_CHECK;
-/* One line on stdout. */
+/* One line on stdout, flushed. ERR_STORE. */
 bool output_line(Str line, Err *err) MUST_CHECK;
 
 void json_member_lsn(JsonWriter *json, const char *key, OptLsn lsn);

@@ -1,4 +1,5 @@
-/* progress.h - what long work has done so far: a line redrawn in place on a terminal, else a log line every ten seconds. */
+/* progress.h - what long work has done so far: a line redrawn in place on a terminal, else a log
+ * line every ten seconds (cli.md). */
 #ifndef TIDELAKE_CLI_PROGRESS_H
 #define TIDELAKE_CLI_PROGRESS_H
 

@@ -1,5 +1,5 @@
-/* setting.h - every key of the configuration file, which are the options of the commands too: one table, from which the file is checked, the options are
- * parsed and the help is printed (cli.md). */
+/* setting.h - every key of the configuration file, which are the options of the commands too: one
+ * table, from which the file is checked, the options are parsed and the help is printed (cli.md). */
 #ifndef TIDELAKE_CLI_SETTING_H
 #define TIDELAKE_CLI_SETTING_H
 
@@ -91,14 +91,14 @@ int setting_find(Str key, bool allow_dashes);
 /* The key of the table that is most like `key`, for "did you mean". */
 Str setting_nearest(Str key, int section); /* section -1: any */
 
-/* A value as somebody gave it. `origin` says where, for messages: "tidelake.yaml:12" or "--interval". */
+/* A value as somebody gave it. */
 typedef struct SettingValue {
     bool       is_set;
     Str        text;
     Str        label; /* of a table; empty: the text */
     const Str *items; /* of a list */
     size_t     item_count;
-    Str        origin;
+    Str        origin; /* for messages: "tidelake.yaml:12" or "--interval" */
 } SettingValue;
 
 typedef struct Settings {

@@ -53,8 +53,8 @@ static bool choose_one(Invocation *invocation, Str name, ChosenStream *out, Err 
         return true;
     }
     if (config->stream_count == 0) { /* no file: the options describe it */
-        *out                                       = (ChosenStream){.name     = name,
-                                                                    .settings = config_stream(config, 0, &invocation->options)};
+        out->name                                  = name;
+        out->settings                              = config_stream(config, 0, &invocation->options);
         out->settings.values[SET_CAPTURE_INSTANCE] = (SettingValue){
             .is_set = true, .text = name, .origin = STR("the command line")};
         return true;

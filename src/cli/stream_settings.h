@@ -1,4 +1,5 @@
-/* stream_settings.h - from settings to the engine's options, with the refusals that need no look at the source (algorithms.md 12.4). */
+/* stream_settings.h - from settings to the engine's options, with the refusals that need no look at
+ * the source (algorithms.md 12.4). */
 #ifndef TIDELAKE_CLI_STREAM_SETTINGS_H
 #define TIDELAKE_CLI_STREAM_SETTINGS_H
 
@@ -12,10 +13,13 @@ typedef struct ChosenStream {
     Settings settings;
 } ChosenStream;
 
-/* The streams that the arguments name, or all of the file, or the one that the options describe. */
+/* The streams that the arguments name, or all of the file, or the one that the options describe; at
+ * least one, in the invocation's arena. ERR_USAGE. */
 bool choose_streams(Invocation *invocation, ChosenStream **out, size_t *count_out,
                     Err *err) MUST_CHECK;
 
+/* What they point to lives as long as the settings and `arena`. ERR_USAGE: what is missing, what
+ * excludes what, what this version cannot do. */
 bool stream_options_from_settings(const Settings *settings, Arena *arena, StreamOptions *out,
                                   Err *err) MUST_CHECK;
 bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOptions *out,

@@ -15,17 +15,18 @@ typedef struct Wire { /* owns what `env` points to */
     Progressing *progress;
     Str    scratch; /* a folder of our own under the system's temporary one, removed at the end */
     Arena *arena;
-    Store *scratch_store;
 } Wire;
 
-/* `settings` may be those of any stream: store, memory and compression are shared. `with_source`: opens unixODBC too. */
+/* Opens it all; wire_close it even when it failed. `settings` may be those of any stream: memory
+ * limit and compression are shared. `with_source`: opens unixODBC too. ERR_INTERNAL when a library
+ * does not start. */
 bool wire_open(Invocation *invocation, const Settings *settings, bool with_source, Wire *out,
                Err *err) MUST_CHECK;
 void wire_close(Wire *wire);
-/* 130 or 143 when a signal stopped the run. */
+/* 130 or 143 when a signal stopped the run, else what `err` stands for. */
 int wire_exit_status(const Wire *wire, const Err *err);
 
-/* Relative paths of the lake start in `lake.root`. */
+/* A path of the configuration as the store takes it: relative ones start in `lake.root`. */
 Str wire_lake_path(Arena *arena, const Settings *settings, Str path);
 
 #endif
