@@ -372,6 +372,7 @@ static bool answer_request(Connection *connection, const TdsMessage *message)
     watch_begin(connection);
     goes_on = run_request(connection, message);
     goes_on = watch_end(connection, &saw_attention) && goes_on;
+    if (sim_session_breaks_off(connection->session)) return false;
     if (saw_attention) {
         connection->owed++;
         if (!connection->sink.ended_by_attention) put_attention_done(connection);

@@ -199,6 +199,11 @@ Str sim_session_database(const SimSession *session)
     return sim_database_name(session->database);
 }
 
+bool sim_session_breaks_off(const SimSession *session)
+{
+    return session->close_wanted;
+}
+
 uint64_t sim_session_transaction(const SimSession *session)
 {
     return session->tran_count > 0 ? session->descriptor : 0;

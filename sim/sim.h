@@ -67,6 +67,7 @@ void sim_session_close(SimSession *session); /* rolls back; accepts NULL */
 int32_t sim_session_id(const SimSession *session);
 Str     sim_session_database(const SimSession *session);
 uint64_t sim_session_transaction(const SimSession *session); /* descriptor, 0: none */
+bool sim_session_breaks_off(const SimSession *session); /* the connection ends without a word more */
 int     sim_session_text_size(const SimSession *session);
 
 typedef struct SimParameter {

@@ -609,7 +609,8 @@ static void logins_and_databases_that_are_wrong_say_so(void **state)
 static void transient_errors_are_seen_as_such(void **state) /* 1.13 */
 {
     static const char *const faults[] = {"EXEC tidesim.fault 'deadlock', '%dbo_orders_CT%'",
-                                         "EXEC tidesim.fault 'kill', '%dbo_orders_CT%'"};
+                                         "EXEC tidesim.fault 'kill', '%dbo_orders_CT%'",
+                                         "EXEC tidesim.fault 'close', '%dbo_orders_CT%'"};
     World                   *world    = world_of(state);
     CaptureTable             table    = find(world, "dbo_orders");
     Schema                   schema   = captured_schema(world, &table.instances[0]);
