@@ -86,19 +86,18 @@ static bool find_completed(Apply *apply, OptLsn *completed, OptLsn *opened, Err 
     return true;
 }
 
-/* The facts' targets as a text; `is_known`: this bronze is among them. */
+/* Whether the facts have rows of this bronze; when not, whose they have, as a text. */
 static bool list_targets(Apply *apply, bool *is_known, Str *out, Err *err)
 {
     Str   *targets;
     size_t count;
     Buf    list = buf_new(apply->arena, 0);
 
-    *is_known = false;
-    if (!facts_find_targets(apply->facts, 50, apply->arena, &targets, &count, err)) return false;
-    for (size_t i = 0; i < count; i++) {
-        *is_known = *is_known || str_equal(targets[i], apply->options->bronze.label);
+    if (!facts_find_targets(apply->facts, apply->options->bronze.label, 50, apply->arena, is_known,
+                            &targets, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
         buf_printf(&list, "%s%.*s", i ? ", " : "", STR_ARG(targets[i]));
-    }
     *out = buf_str(&list);
     return true;
 }

@@ -20,6 +20,7 @@ typedef struct Batch {
     int64_t        duration_ms;
     PlannedRange  *ranges;
     size_t         range_count;
+    int64_t        row_total; /* as the plan counted them, for progress; 0: not counted */
     ChangeMetrics *metrics;
     LIST(FactsRow) events;
     BatchCounts counts;
@@ -179,10 +180,12 @@ static bool split(Batch *batch, Lsn from, Err *err)
                            partitions, batch->arena, &tiles, &count, err))
         return false;
     plan = ARENA_ARRAY(batch->arena, PlanTile, count + 1);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        batch->row_total += tiles[i].row_count;
         plan[i] = (PlanTile){.last_lsn  = tiles[i].last_lsn,
                              .next_lsn  = tiles[i].next_lsn,
                              .row_count = tiles[i].row_count};
+    }
     plan_split(from, batch->end.lsn, plan, count, RANGE_ROWS_FLOOR, batch->arena, &batch->ranges,
                &batch->range_count);
     return true;
@@ -300,6 +303,7 @@ static bool read_and_append(Batch *batch, Err *err)
     ReadParts    parts = {.method     = "read changes",
                           .what       = "batch",
                           .name       = stream->options->capture_instance,
+                          .row_total  = batch->row_total,
                           .count      = batch->range_count,
                           .partitions = stream->options->source.num_partitions,
                           .open       = open_range,

@@ -10,15 +10,16 @@
 #include "base/sched.h"
 #include "delta/delta.h"
 #include "sqlconn/sqlconn.h"
-#include "types/offset.h"
 
-/* What a long step has done so far, for the progress line. `total` 0: unknown. */
+/* What a long step has done so far. */
 typedef struct Progress {
-    const char *what; /* "snapshot", "batch", "apply" */
-    Str         name; /* the stream */
-    int64_t     rows, rows_total;
-    int64_t     bytes;
-    OptTime     position; /* the stream's commit time, when known */
+    Str         name;        /* the stream, or the table */
+    const char *what;        /* "snapshot", "batch", "apply: matching keys" */
+    const char *unit;        /* of done and total: "rows", "files" */
+    int64_t     done, total; /* total 0: unknown */
+    int64_t     bytes;       /* read so far, as facts count them; 0: not counted */
+    int64_t     began_ns;    /* monotonic */
+    bool        is_over;     /* the step ended, well or not */
 } Progress;
 
 typedef struct Env { /* outlives every task */
@@ -31,7 +32,8 @@ typedef struct Env { /* outlives every task */
     Log          *log;
     Cancel       *cancel;
     DeltaContext *delta; /* made of the above */
-    /* Told now and then from any task; may be NULL. */
+    /* Told after each block of rows and at a step's end, from any task, so it must be quick; may be
+     * NULL. */
     void (*on_progress)(void *arg, const Progress *progress);
     void *on_progress_arg;
 } Env;

@@ -18,6 +18,7 @@ typedef struct PartResult {
 typedef struct Shared {
     atomic_bool     must_stop;   /* a part failed: what the others read is of no use */
     _Atomic int64_t rows, bytes; /* so far, for progress */
+    int64_t         began_ns;
 } Shared;
 
 typedef struct Reader {
@@ -30,27 +31,47 @@ typedef struct Reader {
     Task            *task;
 } Reader;
 
-/* The rows of a part, as long as somebody wants them. */
+/* The rows of a part, as long as somebody wants them; counted. */
 typedef struct WantedRows {
     RowStream     base;
     RowStream    *inner;
     const Reader *reader;
+    int64_t       rows, bytes;
 } WantedRows;
 
-static void tell_progress(const Reader *reader, const RowBlock *block)
+static void tell(const Env *env, const ReadParts *parts, const Shared *shared, bool is_over)
 {
-    uint64_t bytes = 0;
+    Progress progress = {.name     = parts->name,
+                         .what     = parts->what,
+                         .unit     = "rows",
+                         .done     = atomic_load(&shared->rows),
+                         .total    = parts->row_total,
+                         .bytes    = atomic_load(&shared->bytes),
+                         .began_ns = shared->began_ns,
+                         .is_over  = is_over};
+
+    env->on_progress(env->on_progress_arg, &progress);
+}
+
+static void count_block(WantedRows *wanted, const RowBlock *block)
+{
+    Shared *shared = wanted->reader->shared;
+    int64_t rows = (int64_t)block->row_count, bytes = 0;
 
     for (size_t i = 0; i < block->column_count; i++)
-        bytes += column_size_bytes(&block->columns[i], block->row_count);
-    int64_t rows = (int64_t)block->row_count;
-    rows += atomic_fetch_add(&reader->shared->rows, rows);
-    Progress progress = {.what  = reader->parts->what,
-                         .name  = reader->parts->name,
-                         .rows  = rows,
-                         .bytes = (int64_t)bytes +
-                                  atomic_fetch_add(&reader->shared->bytes, (int64_t)bytes)};
-    reader->env->on_progress(reader->env->on_progress_arg, &progress);
+        bytes += (int64_t)column_size_bytes(&block->columns[i], block->row_count);
+    wanted->rows += rows;
+    wanted->bytes += bytes;
+    (void)atomic_fetch_add(&shared->rows, rows);
+    (void)atomic_fetch_add(&shared->bytes, bytes);
+    tell(wanted->reader->env, wanted->reader->parts, shared, false);
+}
+
+/* What a failed attempt counted is read again. */
+static void uncount(const WantedRows *wanted)
+{
+    (void)atomic_fetch_sub(&wanted->reader->shared->rows, wanted->rows);
+    (void)atomic_fetch_sub(&wanted->reader->shared->bytes, wanted->bytes);
 }
 
 static bool wanted_next(RowStream *stream, RowBlock *out, Err *err)
@@ -62,7 +83,7 @@ static bool wanted_next(RowStream *stream, RowBlock *out, Err *err)
         return err_set(err, ERR_CANCELLED, "another part of the read failed");
     if (!cancel_check(reader->env->cancel, err)) return false;
     if (!row_stream_next(wanted->inner, out, err)) return false;
-    if (reader->env->on_progress && out->row_count > 0) tell_progress(reader, out);
+    if (reader->env->on_progress && out->row_count > 0) count_block(wanted, out);
     return true;
 }
 
@@ -89,7 +110,7 @@ static bool read_once(Reader *reader, PartResult *part, Err *err)
         ok = drain_empty(&wanted.base, err);
     else if (ok)
         ok = delta_writer_write(reader->parts->writer, &wanted.base, part->arena, &part->add, err);
-
+    if (!ok) uncount(&wanted);
     row_stream_close(rows);
     arena_close(arena);
     return ok;
@@ -171,6 +192,7 @@ bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, De
     Shared      shared       = {.rows = 0};
     bool        ok;
 
+    if (env->on_progress) shared.began_ns = clock_monotonic_ns(env->clock);
     *adds_out = ARENA_ARRAY(arena, DeltaAdd, parts->count + 1);
     for (size_t i = 0; i < parts->count; i++) {
         results[i] = (PartResult){.index = i, .arena = arena_new()};
@@ -194,5 +216,6 @@ bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, De
         arena_close(results[i].arena);
     queue_free(todo);
     queue_free(done);
+    if (env->on_progress) tell(env, parts, &shared, true);
     return ok;
 }

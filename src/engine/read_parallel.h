@@ -17,8 +17,10 @@ typedef struct ReadParts {
     OpenPart     open;
     void        *arg;
     DeltaWriter *writer; /* NULL: there must be no rows */
-    const char  *what;   /* for progress: "snapshot", "batch" */
-    Str          name;
+    /* for progress */
+    const char *what;      /* "snapshot", "batch" */
+    Str         name;      /* the stream */
+    int64_t     row_total; /* of all parts; 0: unknown */
 } ReadParts;
 
 /* Reads every part; `adds_out[i]` (in `arena`) tells what part i wrote, row_count 0 when it had no

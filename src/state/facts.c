@@ -192,18 +192,57 @@ bool facts_append_event(Facts *facts, Str app_id, int64_t txn_version, FactsRow 
 
 /* --- reading --- */
 
-/* Runs `select` with {facts} standing for the table's newest rows. */
-static bool query_facts(Facts *facts, DuckSession *session, const char *select, Str where,
-                        Arena *arena, RowStream **out, Err *err)
-{
-    Str scan;
+/* Decides by statistics whether a file has to be read. */
+typedef bool (*FactsFilter)(const DeltaTable *table, const DeltaFile *file, Str arg);
 
-    if (!delta_table_refresh(facts->table, err)) return false;
-    if (!delta_scan_sql(facts->table, NULL, 0, NULL, false, arena, &scan, err)) return false;
+static bool may_hold_events(const DeltaTable *table, const DeltaFile *file, Str arg)
+{
+    Str low = STR(EVENT_BOOTSTRAP), high = STR(EVENT_SNAPSHOT_OPEN);
+
+    (void)arg;
+    return delta_file_may_hold_range(table, file, STR("event"), &low, true, &high, true);
+}
+
+static bool may_hold_app_id(const DeltaTable *table, const DeltaFile *file, Str app_id)
+{
+    return delta_file_may_hold_range(table, file, STR("app_id"), &app_id, true, &app_id, true);
+}
+
+static bool may_hold_anything(const DeltaTable *table, const DeltaFile *file, Str arg)
+{
+    (void)table, (void)file, (void)arg;
+    return true;
+}
+
+/* Runs `select` over the files of the version the table stands at that pass the filter: every batch
+ * adds a file, so reading them all would make each call dearer than the one before. */
+static bool query_facts(Facts *facts, DuckSession *session, const char *select, Str where,
+                        FactsFilter filter, Str filter_arg, Arena *arena, RowStream **out, Err *err)
+{
+    const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
+                                          delta_table_get_file_count(facts->table) + 1);
+    const DeltaFile  *file;
+    size_t            count = 0;
+    Str               scan;
+
+    for (size_t at = 0; delta_table_next_file(facts->table, &at, &file);)
+        if (filter(facts->table, file, filter_arg)) files[count++] = file;
+    if (!delta_scan_sql(facts->table, files, count, NULL, false, arena, &scan, err)) return false;
     return duck_query(session,
                       str_printf(arena, "SELECT %s FROM (%.*s) AS f WHERE %.*s", select,
                                  STR_ARG(scan), STR_ARG(where)),
                       arena, out, err);
+}
+
+/* The key of every batch's commit tells the newest; rows are asked only where it is not known. */
+static bool find_last_key(Facts *facts, Str sink_id, OptI64 *out)
+{
+    Arena *scratch = arena_new();
+
+    out->is_set = delta_table_find_txn(
+        facts->table, str_printf(scratch, "%.*s#facts", STR_ARG(sink_id)), &out->value);
+    arena_close(scratch);
+    return out->is_set;
 }
 
 bool facts_find_last_batch(Facts *facts, Str sink_id, OptI64 *out, Err *err)
@@ -217,8 +256,15 @@ bool facts_find_last_batch(Facts *facts, Str sink_id, OptI64 *out, Err *err)
                                     STR_ARG(duck_quote_literal(scratch, sink_id)));
 
     *out = (OptI64){.is_set = false};
+    if (!delta_table_refresh(facts->table, err)) goto done;
+    if (find_last_key(facts, sink_id, out)) {
+        ok = true;
+        goto done;
+    }
     if (!duck_session_open(facts->context->duck, &session, err)) goto done;
-    if (!query_facts(facts, session, "max(batch_id)", where, scratch, &rows, err)) goto done;
+    if (!query_facts(facts, session, "max(batch_id)", where, may_hold_app_id, sink_id, scratch,
+                     &rows, err))
+        goto done;
     if (!row_stream_next(rows, &block, err)) goto done;
     if (block.row_count == 1 && !column_is_null(&block.columns[0], 0))
         *out = OPT_I64(column_i64(&block.columns[0], 0));
@@ -285,9 +331,10 @@ bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena,
                                                  "%.*s ORDER BY written_at, max_lsn",
                                       STR_ARG(duck_quote_literal(scratch, target)));
 
+    if (!delta_table_refresh(facts->table, err)) goto done;
     if (!duck_session_open(facts->context->duck, &session, err)) goto done;
     if (!query_facts(facts, session, "app_id, event, \"rows\", max_lsn, max_commit_ts, detail",
-                     where, scratch, &rows, err))
+                     where, may_hold_events, STR_EMPTY, scratch, &rows, err))
         goto done;
     for (;;) {
         if (!row_stream_next(rows, &block, err)) goto done;
@@ -309,8 +356,26 @@ done:
     return ok || err_context(err, "facts");
 }
 
-bool facts_find_targets(Facts *facts, size_t limit, Arena *arena, Str **out, size_t *count_out,
-                        Err *err)
+/* A file of one target says so in its statistics. */
+static bool is_target_of_a_file(Facts *facts, Str target)
+{
+    Arena           *scratch = arena_new();
+    const DeltaFile *file;
+    bool             found = false;
+
+    for (size_t at = 0; !found && delta_table_next_file(facts->table, &at, &file);) {
+        DeltaBounds bounds;
+        found = delta_file_find_bounds(facts->table, file, STR("target"), scratch, &bounds) &&
+                bounds.min.ptr && bounds.max.ptr && str_equal(bounds.min, target) &&
+                str_equal(bounds.max, target);
+        arena_reset(scratch);
+    }
+    arena_close(scratch);
+    return found;
+}
+
+bool facts_find_targets(Facts *facts, Str known, size_t limit, Arena *arena, bool *is_known,
+                        Str **out, size_t *count_out, Err *err)
 {
     bool         ok      = false;
     Arena       *scratch = arena_new();
@@ -319,15 +384,27 @@ bool facts_find_targets(Facts *facts, size_t limit, Arena *arena, Str **out, siz
     RowBlock     block;
     LIST(Str) found = {0};
 
+    *out       = NULL;
+    *count_out = 0;
+    *is_known  = false;
+    if (!delta_table_refresh(facts->table, err)) goto done;
+    *is_known = is_target_of_a_file(facts, known);
+    if (*is_known) {
+        ok = true;
+        goto done;
+    }
     if (!duck_session_open(facts->context->duck, &session, err)) goto done;
     if (!query_facts(facts, session, "DISTINCT target", STR("target IS NOT NULL ORDER BY target"),
-                     scratch, &rows, err))
+                     may_hold_anything, STR_EMPTY, scratch, &rows, err))
         goto done;
     for (;;) {
         if (!row_stream_next(rows, &block, err)) goto done;
         if (block.row_count == 0) break;
-        for (size_t i = 0; i < block.row_count && found.count < limit; i++)
-            *LIST_PUSH(arena, &found) = text_at(&block, 0, i, arena);
+        for (size_t i = 0; i < block.row_count; i++) {
+            Str target = text_at(&block, 0, i, arena);
+            *is_known  = *is_known || str_equal(target, known);
+            if (found.count < limit) *LIST_PUSH(arena, &found) = target;
+        }
     }
     *out       = found.items;
     *count_out = found.count;

@@ -164,16 +164,24 @@ static void an_event_with_a_key_is_written_once(void **state) /* state.md 15 */
     lake_close(lake);
 }
 
-static void targets_are_listed(void **state)
+static void a_known_target_is_known_and_others_are_listed(void **state)
 {
     Lake  *lake  = lake_open(*state);
     Facts *facts = open_facts(lake);
     Str   *targets;
     size_t count;
+    bool   is_known;
 
     append(lake, facts, 0, DELTA_WRITTEN);
     append(lake, facts, 1, DELTA_WRITTEN);
-    assert_ok(facts_find_targets(facts, 50, lake->arena, &targets, &count, &lake->err), &lake->err);
+    assert_ok(facts_find_targets(facts, STR("lake/bronze"), 50, lake->arena, &is_known, &targets,
+                                 &count, &lake->err),
+              &lake->err);
+    assert_true(is_known);
+    assert_ok(facts_find_targets(facts, STR("lake/bronze/"), 50, lake->arena, &is_known, &targets,
+                                 &count, &lake->err),
+              &lake->err);
+    assert_false(is_known);
     assert_int_equal(count, 1);
     assert_str_is(targets[0], "lake/bronze");
     facts_close(facts);
@@ -188,7 +196,7 @@ int main(void)
         cmocka_unit_test(the_last_batch_is_that_of_the_sink_id_alone),
         cmocka_unit_test(snapshot_events_are_found_over_the_family),
         cmocka_unit_test(an_event_with_a_key_is_written_once),
-        cmocka_unit_test(targets_are_listed),
+        cmocka_unit_test(a_known_target_is_known_and_others_are_listed),
     };
     return cmocka_run_group_tests(tests, open_duck, close_duck);
 }
