@@ -1,94 +1,128 @@
-/* progress.c - throttled; one stream's rate is measured over the time since it was first seen. */
+/* progress.c - throttled: the engine tells after every block of rows, people read slower. */
 #include "cli/progress.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 
 #include <pthread.h>
 
 #define REDRAW_NS INT64_C(200000000)
 #define LINE_NS   INT64_C(10000000000)
-#define MAX_NAMES 64
 
-typedef struct Seen {
+/* A stream that told of a step, for its log lines. */
+typedef struct Teller {
     Str     name;
-    int64_t began_ns, shown_ns;
-} Seen;
+    int64_t shown_ns;
+} Teller;
 
-struct Progressing {
+struct ProgressLine {
     Log            *log;
     Clock          *clock;
     Arena          *arena;
     bool            is_terminal;
-    pthread_mutex_t lock;
-    Seen            seen[MAX_NAMES];
-    size_t          seen_count;
+    pthread_mutex_t lock; /* guards what follows */
+    LIST(Teller) tellers;
+    bool    is_drawn;
+    Str     drawn; /* whose step the terminal shows */
+    int64_t drawn_ns;
 };
 
-Progressing *progress_new(Log *log, Clock *clock, bool is_terminal)
+ProgressLine *progress_new(Log *log, Clock *clock, bool is_terminal)
 {
-    Arena       *arena    = arena_new();
-    Progressing *progress = ARENA_NEW(arena, Progressing);
+    Arena        *arena = arena_new();
+    ProgressLine *line  = ARENA_NEW(arena, ProgressLine);
 
-    progress->log         = log;
-    progress->clock       = clock;
-    progress->arena       = arena;
-    progress->is_terminal = is_terminal;
-    pthread_mutex_init(&progress->lock, NULL);
-    return progress;
+    line->log         = log;
+    line->clock       = clock;
+    line->arena       = arena;
+    line->is_terminal = is_terminal;
+    (void)pthread_mutex_init(&line->lock, NULL);
+    return line;
 }
 
-void progress_close(Progressing *progress)
+void progress_close(ProgressLine *line)
 {
-    if (!progress) return;
-    log_set_status_line(progress->log, STR_EMPTY);
-    pthread_mutex_destroy(&progress->lock);
-    arena_close(progress->arena);
+    if (!line) return;
+    log_set_status_line(line->log, STR_EMPTY);
+    (void)pthread_mutex_destroy(&line->lock);
+    arena_close(line->arena);
 }
 
-static Seen *find_seen(Progressing *progress, const Progress *now, int64_t now_ns)
+static Teller *find_teller(ProgressLine *line, Str name)
 {
-    for (size_t i = 0; i < progress->seen_count; i++)
-        if (str_equal(progress->seen[i].name, now->name)) return &progress->seen[i];
-    if (progress->seen_count == MAX_NAMES) return NULL;
-    progress->seen[progress->seen_count] = (Seen){
-        .name = str_copy(progress->arena, now->name), .began_ns = now_ns, .shown_ns = now_ns};
-    return &progress->seen[progress->seen_count++];
+    Teller *teller;
+
+    for (size_t i = 0; i < line->tellers.count; i++)
+        if (str_equal(line->tellers.items[i].name, name)) return &line->tellers.items[i];
+    teller  = LIST_PUSH(line->arena, &line->tellers);
+    *teller = (Teller){.name = str_copy(line->arena, name), .shown_ns = INT64_MIN};
+    return teller;
 }
 
-static Str describe(const Progress *now, double seconds, Arena *arena)
+/* "dbo_orders snapshot: 1200/5000 rows, 600 rows/s, 1.2 MB/s, ETA 6 s" */
+static Str describe(const Progress *now, int64_t now_ns, Arena *arena)
 {
-    double rate = seconds > 0 ? (double)now->rows / seconds : 0;
-    Buf    buf  = buf_new(arena, 0);
+    double seconds = (double)(now_ns - now->began_ns) / 1e9;
+    double rate    = seconds > 0 ? (double)now->done / seconds : 0;
+    Buf    buf     = buf_new(arena, 0);
 
-    buf_printf(&buf, "%.*s %s: %lld", STR_ARG(now->name), now->what, (long long)now->rows);
-    if (now->rows_total > 0) buf_printf(&buf, "/%lld", (long long)now->rows_total);
-    buf_printf(&buf, " rows, %.0f rows/s, %.1f MB/s", rate,
-               seconds > 0 ? (double)now->bytes / 1e6 / seconds : 0);
-    if (now->rows_total > now->rows && rate > 0)
-        buf_printf(&buf, ", ETA %.0f s", (double)(now->rows_total - now->rows) / rate);
+    buf_printf(&buf, "%.*s %s", STR_ARG(now->name), now->what);
+    if (now->done == 0 && now->total == 0) return buf_str(&buf);
+    buf_printf(&buf, ": %lld", (long long)now->done);
+    if (now->total > 0) buf_printf(&buf, "/%lld", (long long)now->total);
+    buf_printf(&buf, " %s", now->unit);
+    if (rate > 0) buf_printf(&buf, ", %.0f %s/s", rate, now->unit);
+    if (seconds > 0 && now->bytes > 0)
+        buf_printf(&buf, ", %.1f MB/s", (double)now->bytes / 1e6 / seconds);
+    if (now->total > now->done && rate > 0)
+        buf_printf(&buf, ", ETA %.0f s", (double)(now->total - now->done) / rate);
     return buf_str(&buf);
+}
+
+/* One line for all streams: whoever tells when it is due has it; the end of that step takes it
+ * away. */
+static void draw(ProgressLine *line, Teller *teller, const Progress *now, int64_t now_ns)
+{
+    Arena *scratch;
+
+    if (now->is_over) {
+        if (!line->is_drawn || !str_equal(line->drawn, now->name)) return;
+        line->is_drawn = false;
+        log_set_status_line(line->log, STR_EMPTY);
+        return;
+    }
+    if (line->is_drawn && now_ns - line->drawn_ns < REDRAW_NS) return;
+    scratch        = arena_new();
+    line->is_drawn = true;
+    line->drawn    = teller->name;
+    line->drawn_ns = now_ns;
+    log_set_status_line(line->log, describe(now, now_ns, scratch));
+    arena_close(scratch);
+}
+
+static void print(ProgressLine *line, Teller *teller, const Progress *now, int64_t now_ns)
+{
+    Arena *scratch;
+
+    if (now->is_over || now_ns - MAX(teller->shown_ns, now->began_ns) < LINE_NS) return;
+    scratch          = arena_new();
+    teller->shown_ns = now_ns;
+    log_info(line->log, "progress", "still at work",
+             LOG_STR("progress", describe(now, now_ns, scratch)));
+    arena_close(scratch);
 }
 
 void progress_show(void *arg, const Progress *now)
 {
-    Progressing *progress = arg;
-    int64_t      now_ns   = clock_monotonic_ns(progress->clock);
-    Seen        *seen;
-    bool         is_first;
+    ProgressLine *line   = arg;
+    int64_t       now_ns = clock_monotonic_ns(line->clock);
+    Teller       *teller;
 
-    pthread_mutex_lock(&progress->lock);
-    is_first = progress->seen_count == 0;
-    seen     = find_seen(progress, now, now_ns);
-    if (seen &&
-        (is_first || now_ns - seen->shown_ns >= (progress->is_terminal ? REDRAW_NS : LINE_NS))) {
-        Arena *scratch = arena_new();
-        Str    line    = describe(now, (double)(now_ns - seen->began_ns) / 1e9, scratch);
-        seen->shown_ns = now_ns;
-        if (progress->is_terminal)
-            log_set_status_line(progress->log, line);
-        else if (!is_first)
-            log_info(progress->log, "progress", "still at work", LOG_STR("progress", line));
-        arena_close(scratch);
-    }
-    pthread_mutex_unlock(&progress->lock);
+    (void)pthread_mutex_lock(&line->lock);
+    teller = find_teller(line, now->name);
+    if (line->is_terminal)
+        draw(line, teller, now, now_ns);
+    else
+        print(line, teller, now, now_ns);
+    (void)pthread_mutex_unlock(&line->lock);
 }

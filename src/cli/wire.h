@@ -6,13 +6,13 @@
 #include "cli/command.h"
 #include "engine/env.h"
 
-typedef struct Progressing Progressing;
+typedef struct ProgressLine ProgressLine;
 
 typedef struct Wire { /* owns what `env` points to */
-    Env          env;
-    DeltaContext delta;
-    SignalWatch *signals;
-    Progressing *progress;
+    Env           env;
+    DeltaContext  delta;
+    SignalWatch  *signals;
+    ProgressLine *progress;
     Str    scratch; /* a folder of our own under the system's temporary one, removed at the end */
     Arena *arena;
 } Wire;
