@@ -1,4 +1,5 @@
-/* aggregate.h - COUNT, COUNT_BIG, SUM, AVG, MIN, MAX, STRING_AGG and the statistical ones: types and accumulators. */
+/* aggregate.h - COUNT, COUNT_BIG, SUM, AVG, MIN, MAX, STRING_AGG and the statistical ones: types
+ * and accumulators. */
 #ifndef TIDESIM_AGGREGATE_H
 #define TIDESIM_AGGREGATE_H
 
@@ -25,11 +26,13 @@ typedef struct SimAggregate {
 } SimAggregate;
 
 const SimAggregate *sim_aggregate_find(Str name); /* NULL: none of this name */
-/* The type of its result; `arg` NULL for COUNT(*). 8117 where SQL Server refuses the operand (MIN of bit, SUM of text, ...). */
+/* The type of its result; `arg` NULL for COUNT(*). 8117 where SQL Server refuses the operand (MIN
+ * of bit, SUM of text, ...). */
 bool sim_aggregate_type(const SimAggregate *aggregate, const SimType *arg, SimType *out,
                         SimError *error) MUST_CHECK;
 
-/* The state of one aggregate over one group; embed it, start it with sim_accumulator_init. What it keeps is in `arena`. */
+/* The state of one aggregate over one group; embed it, start it with sim_accumulator_init. What it
+ * keeps is in `arena`. */
 typedef struct SimAccumulator {
     const SimAggregate *aggregate;
     SimType             type; /* of the result */
@@ -47,7 +50,8 @@ typedef struct SimAccumulator {
 
 void sim_accumulator_init(SimAccumulator *accumulator, const SimAggregate *aggregate,
                           const SimType *type, Arena *arena);
-/* `value` NULL for COUNT(*); a NULL value is skipped. `separator` only for STRING_AGG. DISTINCT is the caller's business. Errors: 8115. */
+/* `value` NULL for COUNT(*); a NULL value is skipped. `separator` only for STRING_AGG. DISTINCT is
+ * the caller's business. Errors: 8115. */
 bool sim_accumulator_add(SimAccumulator *accumulator, const SimValue *value,
                          const SimValue *separator, SimError *error) MUST_CHECK;
 /* May be asked again after more values (running totals). Borrows from the accumulator. */

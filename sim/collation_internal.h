@@ -1,4 +1,5 @@
-/* collation_internal.h - what the files of collations share: weights, code pages, the collation itself. */
+/* collation_internal.h - what the files of collations share: weights, code pages, the collation
+ * itself. */
 #ifndef TIDESIM_COLLATION_INTERNAL_H
 #define TIDESIM_COLLATION_INTERNAL_H
 
@@ -17,22 +18,24 @@ struct SimCollation {
     bool           is_turkish; /* dotted and dotless i, letters of their own */
 };
 
-/* primary << 16 | accent << 8 | case. Primary 0xE000: not in the table, ordered by code point behind everything; 0: a
- * combining mark; 1: a hyphen or apostrophe, which only decides between texts that are equal otherwise. Case 1 is upper. */
+/* primary << 16 | accent << 8 | case. Primary 0xE000: not in the table, ordered by code point
+ * behind everything; 0: a combining mark; 1: a hyphen or apostrophe, which only decides between
+ * texts that are equal otherwise. Case 1 is upper. */
 uint32_t collation_weight(uint32_t code_point);
 const uint16_t *
 code_page_upper_half(int code_page); /* code points of bytes 0x80 to 0xFF; unknown pages: 1252 */
 const uint8_t *code_page_sql_ranks(int code_page, bool ignore_accents);
 
-typedef struct
-    CaseRun { /* lower case letters `from`, from + step, ... `to` have their upper case `delta` away */
+/* Lower case letters `from`, from + step, ... `to` have their upper case `delta` away. */
+typedef struct CaseRun {
     uint16_t from, to;
     uint8_t  step;
     int32_t  delta;
 } CaseRun;
 const CaseRun *collation_case_runs(size_t *count_out);
 
-/* The next code point of text as stored; moves *at. Lone surrogates and broken UTF-8 give some value of their own. */
+/* The next code point of text as stored; moves *at. Lone surrogates and broken UTF-8 give some
+ * value of their own. */
 uint32_t collation_next(const SimCollation *collation, bool unicode, Bytes text, size_t *at);
 
 /* Length without trailing blanks. */

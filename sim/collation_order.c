@@ -1,9 +1,10 @@
-/* How collations order text (sqlserver.md 2.11). Comparison and sort keys read the same weights, so that they cannot
- * disagree: a Walk gives the weights of a text one by one.
+/* How collations order text (sqlserver.md 2.11). Comparison and sort keys read the same weights, so
+ * that they cannot disagree: a Walk gives the weights of a text one by one.
  *
- * Windows order has levels: letters, then accents, then case, then hyphens and apostrophes, each asked only when all
- * before it are equal. The orders of SQL_ collations (varchar) and of the binary ones have one level of single
- * characters, in which some characters stand below the blank, so the padding of the shorter text matters. */
+ * Windows order has levels: letters, then accents, then case, then hyphens and apostrophes, each
+ * asked only when all before it are equal. The orders of SQL_ collations (varchar) and of the
+ * binary ones have one level of single characters, in which some characters stand below the blank,
+ * so the padding of the shorter text matters. */
 #include "sim/collation_internal.h"
 
 #include "base/buf.h"
@@ -91,7 +92,8 @@ static bool walk_point(Walk *walk, uint32_t *point_out)
 
 typedef enum Level { LEVEL_LETTER, LEVEL_ACCENT, LEVEL_CASE, LEVEL_HYPHEN } Level;
 
-/* A combining mark right behind a plain letter makes one with an accent, as the composed character is. */
+/* A combining mark right behind a plain letter makes one with an accent, as the composed character
+ * is. */
 static uint32_t take_mark(Walk *walk)
 {
     Walk     ahead = *walk;
@@ -138,8 +140,8 @@ static int compare_level(const SimCollation *collation, bool unicode, Bytes left
     Walk     right_walk     = walk_start(collation, unicode, right);
     uint32_t left_position  = 0;
     uint32_t right_position = 0;
-    uint32_t end            = level == LEVEL_ACCENT || level == LEVEL_CASE ? 1
-                                                                           : 0; /* the end counts as plain */
+    /* The end of the shorter text counts as plain. */
+    uint32_t end = level == LEVEL_ACCENT || level == LEVEL_CASE ? 1 : 0;
 
     for (;;) {
         uint32_t left_weight  = walk_next(&left_walk, level, &left_position);
@@ -253,7 +255,8 @@ static Units units_of(const SimCollation *collation, bool unicode, Bytes text)
     return units;
 }
 
-/* The number at *at. The first of _BIN's is a UTF-16 unit, the others are its two bytes as they are stored. */
+/* The number at *at. The first of _BIN's is a UTF-16 unit, the others are its two bytes as they are
+ * stored. */
 static uint32_t units_next(const Units *units, size_t *at)
 {
     if (!units->unicode) {
@@ -293,7 +296,8 @@ static bool is_upper_at(const SimCollation *collation, Bytes text, size_t at)
     return weight_of(collation, collation_next(collation, false, text, &at)).is_upper != 0;
 }
 
-/* Upper case first, as the case-sensitive SQL_ collations have it. The texts are as long as each other. */
+/* Upper case first, as the case-sensitive SQL_ collations have it. The texts are as long as each
+ * other. */
 static int compare_sql_case(const SimCollation *collation, Bytes left, Bytes right)
 {
     for (size_t i = 0; i < left.len && i < right.len; i++) {
@@ -317,9 +321,10 @@ static void append_number(Buf *out, uint32_t number, bool wide)
     }
 }
 
-/* A key whose byte order is that of padded texts. Where blanks begin, the text is as good as ended, and what comes after
- * the run decides whether it is below or above the end: so a run followed by something below the blank comes first, the
- * longer the later; then the end; then a run followed by something above, the longer the earlier. */
+/* A key whose byte order is that of padded texts. Where blanks begin, the text is as good as ended,
+ * and what comes after the run decides whether it is below or above the end: so a run followed by
+ * something below the blank comes first, the longer the later; then the end; then a run followed by
+ * something above, the longer the earlier. */
 static void key_units(const Units *units, Buf *out)
 {
     size_t at = 0;

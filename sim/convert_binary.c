@@ -101,7 +101,8 @@ static int64_t scaled_ticks(const SimValue *value)
     return value->time.ticks / (int64_t)wide_power_of_ten(7 - value->type.scale);
 }
 
-/* As stored: datetime big-endian like the numbers it is made of, the newer types little-endian behind their scale. */
+/* As stored: datetime big-endian like the numbers it is made of, the newer types little-endian
+ * behind their scale. */
 static bool time_bytes(const Conversion *conversion, SimValue *out)
 {
     const SimValue *value     = conversion->value;
@@ -140,7 +141,8 @@ static bool hex_failed(const Conversion *conversion)
                      sim_type_name(conversion->to->kind));
 }
 
-/* Style 1: 0x and hex; 2: hex alone; an odd or wrong digit fails. Otherwise the characters as they are stored. */
+/* Style 1: 0x and hex; 2: hex alone; an odd or wrong digit fails. Otherwise the characters as they
+ * are stored. */
 static bool text_bytes(const Conversion *conversion, SimValue *out)
 {
     Bytes bytes = conversion->value->bytes;

@@ -1,4 +1,5 @@
-/* convert_internal.h - the parts of sim_convert, by what they make. Each gets a value that is not NULL and a conversion that is allowed. */
+/* convert_internal.h - the parts of sim_convert, by what they make. Each gets a value that is not
+ * NULL and a conversion that is allowed. */
 #ifndef TIDESIM_CONVERT_INTERNAL_H
 #define TIDESIM_CONVERT_INTERNAL_H
 
@@ -31,11 +32,12 @@ typedef struct DateParts {
 DateParts date_from_days(int32_t days);                                    /* since 0001-01-01 */
 bool date_to_days(int64_t year, int64_t month, int64_t day, int32_t *out); /* false: no such day */
 int  days_in_month(int64_t year, int64_t month);
-/* A date and ticks of 100 ns as a value of the type, rounded as it rounds; false when it is out of the type's range. `offset` for datetimeoffset, whose
- * days and ticks here are local. */
+/* A date and ticks of 100 ns as a value of the type, rounded as it rounds; false when it is out of
+ * the type's range. `offset` for datetimeoffset, whose days and ticks here are local. */
 bool time_make(const SimType *to, int64_t days, int64_t ticks, int16_t offset_minutes,
                SimValue *out) MUST_CHECK;
-/* Days and ticks as a clock on the wall shows them: datetimeoffset in its own offset; time on 1900-01-01. */
+/* Days and ticks as a clock on the wall shows them: datetimeoffset in its own offset; time on
+ * 1900-01-01. */
 void time_local(const SimValue *value, int64_t *days_out, int64_t *ticks_out);
 /* CONVERT of a time to text; false for a style that does not exist. */
 bool time_format(const SimValue *value, int style, Arena *arena, Str *out) MUST_CHECK;

@@ -1,4 +1,5 @@
-/* Conversions to numbers: exact ones truncate or round as SQL Server does for each pair, text is read strictly. */
+/* Conversions to numbers: exact ones truncate or round as SQL Server does for each pair, text is
+ * read strictly. */
 #include "sim/convert_internal.h"
 
 #include <math.h>
@@ -122,7 +123,8 @@ static bool from_exact(const Conversion *conversion, SimValue *out)
 }
 
 /* --- from float --- */
-/* The exact value of the double, rounded half away from zero: printf would round a half to even, so it is asked for more digits. */
+/* The exact value of the double, rounded half away from zero: printf would round a half to even, so
+ * it is asked for more digits. */
 static bool float_to_decimal(const Conversion *conversion, double number, const char *from,
                              SimValue *out)
 {
@@ -214,7 +216,8 @@ typedef struct PlainNumber {
     int  digits;
 } PlainNumber;
 
-/* Digits beyond the 38th are dropped behind the point, where no type keeps them, and overflow in front of it. */
+/* Digits beyond the 38th are dropped behind the point, where no type keeps them, and overflow in
+ * front of it. */
 static void add_digit(PlainNumber *number, int digit)
 {
     number->digits++;

@@ -1,4 +1,5 @@
-/* Conversions between dates and times, and what they share: calendar, ranges, rounding (sqlserver.md 2.11). */
+/* Conversions between dates and times, and what they share: calendar, ranges, rounding
+ * (sqlserver.md 2.11). */
 #include "sim/convert_internal.h"
 
 const char *const month_names[12] = {"January",   "February", "March",    "April",
@@ -206,7 +207,8 @@ static uint64_t big_endian(Bytes bytes)
     return value;
 }
 
-/* datetime from its eight bytes, shorter ones filled up at the left; the newer types are not read back. */
+/* datetime from its eight bytes, shorter ones filled up at the left; the newer types are not read
+ * back. */
 static bool from_binary(const Conversion *conversion, SimValue *out)
 {
     Bytes    bytes = conversion->value->bytes;

@@ -1,5 +1,5 @@
-/* Dates and times from text: the ISO forms, yyyymmdd, numbers with separators in the order of the style (mdy by default), month names,
- * times with AM and PM, offsets (sqlserver.md 2.10, 2.11). */
+/* Dates and times from text: the ISO forms, yyyymmdd, numbers with separators in the order of the
+ * style (mdy by default), month names, times with AM and PM, offsets (sqlserver.md 2.10, 2.11). */
 #include "sim/convert_internal.h"
 
 typedef enum DateOrder { ORDER_MDY, ORDER_DMY, ORDER_YMD } DateOrder;
@@ -221,7 +221,8 @@ static bool read_month_name(Reader *reader)
     return false;
 }
 
-/* The numbers beside a month's name: the one of four digits is the year, of two short ones the second. */
+/* The numbers beside a month's name: the one of four digits is the year, of two short ones the
+ * second. */
 static Outcome finish_named(Reader *reader)
 {
     int64_t month = reader->month;

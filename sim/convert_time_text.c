@@ -41,8 +41,9 @@ static Shown take_apart(const SimValue *value, Arena *arena)
     return shown;
 }
 
-/* A template: Y year, y its last two digits, M D month and day in two digits, N a month's short name, d a day padded with a blank,
- * h hour of 24, H of 12 padded with a blank, m s minutes and seconds, f the fraction with its dot, F with a colon, P AM or PM. */
+/* A template: Y year, y its last two digits, M D month and day in two digits, N a month's short
+ * name, d a day padded with a blank, h hour of 24, H of 12 padded with a blank, m s minutes and
+ * seconds, f the fraction with its dot, F with a colon, P AM or PM. */
 static void put(const Shown *shown, char code, Buf *out)
 {
     int hour12 = shown->hour % 12 == 0 ? 12 : shown->hour % 12;

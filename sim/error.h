@@ -1,4 +1,5 @@
-/* error.h - an error as SQL Server reports it: number, severity, state, line. Inside sim/ it takes the place of base/err.h. */
+/* error.h - an error as SQL Server reports it: number, severity, state, line. Inside sim/ it takes
+ * the place of base/err.h. */
 #ifndef TIDESIM_ERROR_H
 #define TIDESIM_ERROR_H
 
@@ -9,17 +10,19 @@ typedef struct SimError {
     int32_t number;   /* 0: no error */
     uint8_t severity; /* 11 and up are errors; 20 and up close the connection */
     uint8_t state;
-    int32_t line;     /* 1-based line of the batch; 0: not known yet, the executor fills it */
-    bool    ends_batch;        /* the batch stops here (sqlserver.md 2.5) */
-    bool    rolls_back;        /* the transaction is doomed, as for 1205 */
+    int32_t line;       /* 1-based line of the batch; 0: not known yet, the executor fills it */
+    bool    ends_batch; /* the batch stops here (sqlserver.md 2.5) */
+    bool    rolls_back; /* the transaction is doomed, as for 1205 */
     char    procedure[130];
-    char    message[1024];     /* UTF-8 */
+    char    message[1024]; /* UTF-8 */
 } SimError;
 
 #define SIM_ERROR_INIT ((SimError){.number = 0})
-#define SIM_NOT_SUPPORTED 50001 /* a construct that is recognised and not supported yet names itself */
+#define SIM_NOT_SUPPORTED \
+    50001 /* a construct that is recognised and not supported yet names itself */
 
-/* Always returns false. Severity, state and ends_batch come from the table of known numbers in error.c; texts are SQL Server's own shape. */
+/* Always returns false. Severity, state and ends_batch come from the table of known numbers in
+ * error.c; texts are SQL Server's own shape. */
 bool sim_error(SimError *error, int32_t number, const char *fmt, ...) PRINTF(3, 4);
 /* 50001, "tidesim: <what> is not supported". */
 bool sim_not_supported(SimError *error, const char *fmt, ...) PRINTF(2, 3);

@@ -1,4 +1,5 @@
-/* Date functions: DATEADD, DATEDIFF, DATEPART and their kin, dates from parts, offsets (sqlserver.md 2.10). */
+/* Date functions: DATEADD, DATEDIFF, DATEPART and their kin, dates from parts, offsets
+ * (sqlserver.md 2.10). */
 #include "sim/function_internal.h"
 
 #include "sim/convert_internal.h"
@@ -293,7 +294,8 @@ static int64_t floor_div(int64_t number, int64_t divisor)
     return number / divisor - (number % divisor < 0 ? 1 : 0);
 }
 
-/* Boundaries crossed: the number of the part the moment lies in, counted from the beginning of time. */
+/* Boundaries crossed: the number of the part the moment lies in, counted from the beginning of
+ * time. */
 static Wide part_number(DatePart part, int64_t days, int64_t ticks)
 {
     DateParts date = date_from_days((int32_t)days);
@@ -314,7 +316,8 @@ static Wide part_number(DatePart part, int64_t days, int64_t ticks)
     }
 }
 
-/* Instants: what an offset says of the clock on the wall does not matter. A datetime counts in the milliseconds it shows. */
+/* Instants: what an offset says of the clock on the wall does not matter. A datetime counts in the
+ * milliseconds it shows. */
 static void instant_of(const SimValue *value, int64_t *days, int64_t *ticks)
 {
     *days  = value->type.kind == SIM_TIME ? DAYS_TO_1900 : value->time.days;
@@ -512,7 +515,8 @@ static bool bad_parts(const Call *call)
         sim_type_name(call->type->kind));
 }
 
-/* The arguments in order: year to day, hour to second, the fraction, the offset's two, the scale. */
+/* The arguments in order: year to day, hour to second, the fraction, the offset's two, the
+ * scale. */
 static bool call_from_parts(const Call *call, SimValue *out)
 {
     SimTypeKind kind     = call->type->kind;

@@ -1,4 +1,5 @@
-/* function_internal.h - what the files of scalar functions share: the table's entry, typing, arguments as text. */
+/* function_internal.h - what the files of scalar functions share: the table's entry, typing,
+ * arguments as text. */
 #ifndef TIDESIM_FUNCTION_INTERNAL_H
 #define TIDESIM_FUNCTION_INTERNAL_H
 

@@ -1,5 +1,5 @@
-/* Looking for text in text, as the collation sees it: CHARINDEX, REPLACE, TRANSLATE, PATINDEX and LIKE. Characters are compared by what
- * they fold to. */
+/* Looking for text in text, as the collation sees it: CHARINDEX, REPLACE, TRANSLATE, PATINDEX and
+ * LIKE. Characters are compared by what they fold to. */
 #include "sim/function_internal.h"
 
 #include "base/buf.h"
@@ -267,8 +267,9 @@ static bool only_blanks(const Text *text, size_t from)
     return true;
 }
 
-/* From a place of the text on. A run of anything is tried shortest first; only the last one need be taken up again. Blanks at the end of
- * varchar text do not count when the pattern has ended; `open_end`: nor does anything else. */
+/* From a place of the text on. A run of anything is tried shortest first; only the last one need be
+ * taken up again. Blanks at the end of varchar text do not count when the pattern has ended;
+ * `open_end`: nor does anything else. */
 static bool matches_from(const Pattern *pattern, const Text *text, Folded folded, size_t at,
                          size_t piece, bool open_end)
 {
@@ -339,7 +340,8 @@ bool sim_like(const SimValue *text, const SimValue *pattern, const SimValue *esc
     return true;
 }
 
-/* PATINDEX('%x%', text): where what is between the runs begins; without a run in front it must begin the text. */
+/* PATINDEX('%x%', text): where what is between the runs begins; without a run in front it must
+ * begin the text. */
 static bool call_patindex(const Call *call, SimValue *out)
 {
     Text    text;

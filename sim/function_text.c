@@ -1,4 +1,5 @@
-/* Functions that make and measure text. Those that look for text in text are in function_search.c. */
+/* Functions that make and measure text. Those that look for text in text are in
+ * function_search.c. */
 #include "sim/function_internal.h"
 
 #include "base/buf.h"
@@ -466,7 +467,8 @@ static bool type_sysname(const Typing *typing, SimType *out)
     return true;
 }
 
-/* Part n of a name, counted from the right: 1 the object, 2 the schema. NULL for what is no name. */
+/* Part n of a name, counted from the right: 1 the object, 2 the schema. NULL for what is no
+ * name. */
 static bool call_parsename(const Call *call, SimValue *out)
 {
     Text    text;

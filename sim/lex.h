@@ -68,7 +68,8 @@ typedef struct Lexer {
     SimError *error;
 } Lexer;
 
-/* The next token; TOKEN_END at the end and after an error (105, 113, 103, 1038), which sets `failed`. */
+/* The next token; TOKEN_END at the end and after an error (105, 113, 103, 1038), which sets
+ * `failed`. */
 Token lexer_next(Lexer *lexer);
 bool  keyword_is_reserved(Keyword keyword);
 

@@ -1,5 +1,6 @@
-/* lex_words.h - the words of T-SQL that the parser knows, in alphabetical order: X(word, is reserved). A reserved word is no name
- * unless it is quoted, and a syntax error at one is 156 instead of 102. */
+/* lex_words.h - the words of T-SQL that the parser knows, in alphabetical order: X(word, is
+ * reserved). A reserved word is no name unless it is quoted, and a syntax error at one is 156
+ * instead of 102. */
 #ifndef TIDESIM_LEX_WORDS_H
 #define TIDESIM_LEX_WORDS_H
 

@@ -1,5 +1,5 @@
-/* Expressions and conditions. T-SQL keeps them apart: a comparison is no value. Where a condition may stand, parentheses may hold either,
- * and what came out is looked at afterwards. */
+/* Expressions and conditions. T-SQL keeps them apart: a comparison is no value. Where a condition
+ * may stand, parentheses may hold either, and what came out is looked at afterwards. */
 #include "sim/parse_internal.h"
 
 Expr *expr_new(Parser *parser, ExprKind kind, int32_t line)
@@ -218,7 +218,8 @@ static Expr *parse_postfix(Parser *parser, bool allow_condition)
 
 enum { LEVEL_SUM = 1, LEVEL_PRODUCT = 2 };
 
-/* A sign takes the whole product behind it, as in SQL Server: -4 / -2 * 3 is -(4 / -(2 * 3)). ~ binds tightly. */
+/* A sign takes the whole product behind it, as in SQL Server: -4 / -2 * 3 is -(4 / -(2 * 3)). ~
+ * binds tightly. */
 static Expr *parse_unary(Parser *parser, bool allow_condition)
 {
     int32_t line = line_of(parser);
@@ -419,7 +420,8 @@ static Expr *parse_not(Parser *parser)
     return expr_add(parser, expr, below) ? expr : NULL;
 }
 
-/* One node for a whole chain. A chain of one is its part, which inside parentheses may be a value. */
+/* One node for a whole chain. A chain of one is its part, which inside parentheses may be a
+ * value. */
 static Expr *parse_chain(Parser *parser, Keyword keyword, ExprKind kind,
                          Expr *(*parse_part)(Parser *parser))
 {

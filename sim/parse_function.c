@@ -1,4 +1,5 @@
-/* Function calls: those with a grammar of their own (CAST, CONVERT, TRIM, PARSE, COUNT(*), the date functions), CASE, OVER. */
+/* Function calls: those with a grammar of their own (CAST, CONVERT, TRIM, PARSE, COUNT(*), the date
+ * functions), CASE, OVER. */
 #include "sim/parse_internal.h"
 
 static Expr *fail(Parser *parser)
@@ -160,7 +161,8 @@ static Expr *parse_datepart(Parser *parser)
     return expr;
 }
 
-/* TRIM([LEADING|TRAILING|BOTH] [characters FROM] text): the text comes first in the arguments, the side is in the name. */
+/* TRIM([LEADING|TRAILING|BOTH] [characters FROM] text): the text comes first in the arguments, the
+ * side is in the name. */
 static bool parse_trim(Parser *parser, Expr *expr)
 {
     if (accept_keyword(parser, KW_LEADING))

@@ -1,5 +1,5 @@
-/* parse_internal.h - what the files of the parser share. Recursive descent over tokens read on demand; functions return
- * NULL or false after an error, which is in parser->error. */
+/* parse_internal.h - what the files of the parser share. Recursive descent over tokens read on
+ * demand; functions return NULL or false after an error, which is in parser->error. */
 #ifndef TIDESIM_PARSE_INTERNAL_H
 #define TIDESIM_PARSE_INTERNAL_H
 
@@ -69,7 +69,8 @@ Expr *parse_expr(Parser *parser);                                /* a scalar */
 Expr *parse_condition(Parser *parser);                           /* true, false or unknown */
 bool  parse_expr_list(Parser *parser, ExprList *out) MUST_CHECK; /* a, b up to what is no comma */
 bool  parse_order_list(Parser *parser, OrderList *out) MUST_CHECK;
-/* '=' or '+=' and so on after a target: the operator of a compound one, '=' otherwise; 0 when there is none. */
+/* '=' or '+=' and so on after a target: the operator of a compound one, '=' otherwise; 0 when there
+ * is none. */
 char accept_assign(Parser *parser);
 
 /* --- parse_function.c --- */

@@ -1,4 +1,5 @@
-/* Literals and the types they have: an integer beyond int is numeric, text without N is in the default code page. */
+/* Literals and the types they have: an integer beyond int is numeric, text without N is in the
+ * default code page. */
 #include "sim/parse_internal.h"
 #include "sim/value_internal.h"
 

@@ -63,7 +63,8 @@ static bool parse_type_argument(Parser *parser, int64_t *out)
     return parse_integer(parser, out);
 }
 
-/* The name of a type: one word, or the standard's several; with a schema in front it must be ours. */
+/* The name of a type: one word, or the standard's several; with a schema in front it must be
+ * ours. */
 static bool parse_type_name(Parser *parser, Str *out)
 {
     const Token *token = peek(parser, 0);

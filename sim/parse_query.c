@@ -16,7 +16,8 @@ static bool follows_query(const Token *token)
            token->keyword == KW_INTERSECT || token->keyword == KW_ORDER;
 }
 
-/* Notes for each parenthesis of a run whether it holds a query. `after` has the token behind the end of each, the outermost first. */
+/* Notes for each parenthesis of a run whether it holds a query. `after` has the token behind the
+ * end of each, the outermost first. */
 static void note_queries(Parser *parser, size_t first, size_t run, const size_t *after)
 {
     bool is_query = true;
@@ -27,7 +28,8 @@ static void note_queries(Parser *parser, size_t first, size_t run, const size_t 
     }
 }
 
-/* The tokens behind the ends of a run of parentheses; false when the outermost but one never ends. */
+/* The tokens behind the ends of a run of parentheses; false when the outermost but one never
+ * ends. */
 static bool find_ends(Parser *parser, size_t first, size_t run, size_t *after)
 {
     size_t depth = run;
@@ -46,8 +48,9 @@ static bool find_ends(Parser *parser, size_t first, size_t run, size_t *after)
     return true;
 }
 
-/* Whether the parenthesis at `offset` holds a query: SELECT behind it or behind more of them, each of which then ends where a query may go
- * on: ((SELECT 1) UNION SELECT 2) is one, ((SELECT 1) + 2) is none. One pass over the tokens for all parentheses of a run. */
+/* Whether the parenthesis at `offset` holds a query: SELECT behind it or behind more of them, each
+ * of which then ends where a query may go on: ((SELECT 1) UNION SELECT 2) is one, ((SELECT 1) + 2)
+ * is none. One pass over the tokens for all parentheses of a run. */
 bool starts_query(Parser *parser, size_t offset)
 {
     size_t run                      = 0;

@@ -141,8 +141,9 @@ static bool parse_permission(Parser *parser, Stmt *stmt)
     while (peek(parser, 0)->kind == TOKEN_WORD && !is_keyword(parser, KW_ON) &&
            !is_keyword(parser, KW_TO) && !is_keyword(parser, KW_FROM)) {
         Str word = upper_of(parser, peek(parser, 0)->text);
-        text     = text.len == 0 ? word
-                                 : str_printf(parser->arena, "%.*s %.*s", STR_ARG(text), STR_ARG(word));
+        if (text.len > 0)
+            word = str_printf(parser->arena, "%.*s %.*s", STR_ARG(text), STR_ARG(word));
+        text = word;
         advance(parser);
     }
     if (text.len == 0) return syntax_error(parser);

@@ -52,7 +52,8 @@ static bool is_hint(Str word)
     return false;
 }
 
-/* ( hint, hint(...), hint ): the opening parenthesis is the current token. Blanks separate them too. */
+/* ( hint, hint(...), hint ): the opening parenthesis is the current token. Blanks separate them
+ * too. */
 static bool parse_hint_list(Parser *parser, NameList *out)
 {
     advance(parser);
@@ -266,7 +267,8 @@ static void skip_join_hint(Parser *parser)
         advance(parser);
 }
 
-/* The words of a join; false when there is none here. After it, *has_on_out says whether ON must follow. */
+/* The words of a join; false when there is none here. After it, *has_on_out says whether ON must
+ * follow. */
 static bool accept_join(Parser *parser, JoinKind *kind_out, bool *has_on_out, bool *failed_out)
 {
     *has_on_out = true;

@@ -42,7 +42,8 @@ bool parse_key_columns(Parser *parser, KeyColumnList *out)
     return expect_op(parser, ')');
 }
 
-/* PRIMARY KEY or UNIQUE with CLUSTERED and its columns, which a column's own constraint leaves out. */
+/* PRIMARY KEY or UNIQUE with CLUSTERED and its columns, which a column's own constraint leaves
+ * out. */
 static bool parse_key_constraint(Parser *parser, ConstraintDef *constraint, Str own_column)
 {
     constraint->kind = is_keyword(parser, KW_PRIMARY) ? CONSTRAINT_PRIMARY_KEY : CONSTRAINT_UNIQUE;

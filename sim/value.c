@@ -1,4 +1,5 @@
-/* Values: constructors, copies, times as microseconds. Conversions are in value_convert.c, order in value_compare.c. */
+/* Values: constructors, copies, times as microseconds. Conversions are in value_convert.c, order in
+ * value_compare.c. */
 #include "sim/value_internal.h"
 
 #include <string.h>

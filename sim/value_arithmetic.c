@@ -1,4 +1,5 @@
-/* Operators on values: SQL Server's result types, precision rules and overflows (sqlserver.md 2.11). */
+/* Operators on values: SQL Server's result types, precision rules and overflows (sqlserver.md
+ * 2.11). */
 #include "sim/value_internal.h"
 
 #include <math.h>
@@ -57,8 +58,8 @@ static void as_decimal_type(const SimType *type, int *precision_out, int *scale_
     *scale_out     = type->scale;
 }
 
-/* When more than 38 digits are asked for, the fraction gives way: for sums down to what the whole part leaves, for products and quotients
- * not below six digits. */
+/* When more than 38 digits are asked for, the fraction gives way: for sums down to what the whole
+ * part leaves, for products and quotients not below six digits. */
 static SimType cap_decimal(char op, int precision, int scale, int whole)
 {
     if (precision > DECIMAL_DIGITS_MAX) {

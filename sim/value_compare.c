@@ -93,7 +93,8 @@ int sim_compare_same(const SimValue *left, const SimValue *right)
     return 0;
 }
 
-/* Exact numbers of any kinds, without converting: whole parts first, then what is behind the point. */
+/* Exact numbers of any kinds, without converting: whole parts first, then what is behind the
+ * point. */
 static int compare_exact(const SimValue *left, const SimValue *right)
 {
     Wide one, two;

@@ -1,4 +1,5 @@
-/* CAST and CONVERT: which conversions there are, and the way to the one that does it (sqlserver.md 2.10). */
+/* CAST and CONVERT: which conversions there are, and the way to the one that does it (sqlserver.md
+ * 2.10). */
 #include "sim/convert_internal.h"
 
 /* --- which are allowed --- */

@@ -1,4 +1,5 @@
-/* value_internal.h - what the files of values share: 128-bit arithmetic, powers of ten, text of a value. */
+/* value_internal.h - what the files of values share: 128-bit arithmetic, powers of ten, text of a
+ * value. */
 #ifndef TIDESIM_VALUE_INTERNAL_H
 #define TIDESIM_VALUE_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* T-SQL types: names, arguments, precedence, and what a mix of two becomes (sqlserver.md 2.9 to 2.11). */
+/* T-SQL types: names, arguments, precedence, and what a mix of two becomes (sqlserver.md 2.9 to
+ * 2.11). */
 #include "sim/value_internal.h"
 
 #include <string.h>
@@ -59,11 +60,11 @@ static const struct {
     const char *name;
     SimTypeKind kind;
 } aliases[] = {
-    {"integer", SIM_INT}, {"numeric", SIM_DECIMAL}, {"dec", SIM_DECIMAL}, {"rowversion", SIM_ROWVERSION},
-    {"character", SIM_CHAR}, {"character varying", SIM_VARCHAR}, {"char varying", SIM_VARCHAR},
-    {"national character", SIM_NCHAR}, {"national char", SIM_NCHAR}, {"national character varying", SIM_NVARCHAR},
-    {"national char varying", SIM_NVARCHAR}, {"national text", SIM_NTEXT}, {"binary varying", SIM_VARBINARY},
-    {"double precision", SIM_FLOAT},
+    {"integer", SIM_INT}, {"numeric", SIM_DECIMAL}, {"dec", SIM_DECIMAL},
+    {"rowversion", SIM_ROWVERSION}, {"character", SIM_CHAR}, {"character varying", SIM_VARCHAR},
+    {"char varying", SIM_VARCHAR}, {"national character", SIM_NCHAR}, {"national char", SIM_NCHAR},
+    {"national character varying", SIM_NVARCHAR}, {"national char varying", SIM_NVARCHAR},
+    {"national text", SIM_NTEXT}, {"binary varying", SIM_VARBINARY}, {"double precision", SIM_FLOAT},
 };
 /* clang-format on */
 

@@ -1,5 +1,5 @@
-/* Text turned into every type, and each result into text again; LIKE with the second half as its pattern. The first
- * byte is the style, the second the collation. */
+/* Text turned into every type, and each result into text again; LIKE with the second half as its
+ * pattern. The first byte is the style, the second the collation. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "sim/function.h"

@@ -1,5 +1,6 @@
-/* T-SQL as a client may send it, right or wrong: the parser neither breaks nor hangs, an error has a number and a line
- * of the text, and a statement that was read has its own text inside the batch. */
+/* T-SQL as a client may send it, right or wrong: the parser neither breaks nor hangs, an error has
+ * a number and a line of the text, and a statement that was read has its own text inside the
+ * batch. */
 #include "base/arena.h"
 #include "sim/ast.h"
 

@@ -1,5 +1,5 @@
-/* sim_eval.h - constant T-SQL expressions, evaluated without a server: "CAST('1.5' AS decimal(5,2)) + 1".
- * Literals, operators, CAST and CONVERT, COLLATE and the functions of sim/function.h. */
+/* sim_eval.h - constant T-SQL expressions, evaluated without a server: "CAST('1.5' AS decimal(5,2))
+ * + 1". Literals, operators, CAST and CONVERT, COLLATE and the functions of sim/function.h. */
 #ifndef TIDELAKE_SUPPORT_SIM_EVAL_H
 #define TIDELAKE_SUPPORT_SIM_EVAL_H
 

@@ -1,4 +1,5 @@
-/* sim_gen.h - random values of every T-SQL type, with the extremes and the near-equal ones over-represented. */
+/* sim_gen.h - random values of every T-SQL type, with the extremes and the near-equal ones
+ * over-represented. */
 #ifndef TIDELAKE_SUPPORT_SIM_GEN_H
 #define TIDELAKE_SUPPORT_SIM_GEN_H
 

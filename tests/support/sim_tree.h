@@ -1,4 +1,5 @@
-/* sim_tree.h - what the parser of tests/../sim made of a text, as text again with every parenthesis written out. */
+/* sim_tree.h - what the parser of tests/../sim made of a text, as text again with every parenthesis
+ * written out. */
 #ifndef TIDELAKE_SUPPORT_SIM_TREE_H
 #define TIDELAKE_SUPPORT_SIM_TREE_H
 

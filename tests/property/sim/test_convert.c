@@ -1,4 +1,5 @@
-/* Conversions there and back, and operators against each other, on random values (sqlserver.md 2.10, 2.11). */
+/* Conversions there and back, and operators against each other, on random values (sqlserver.md
+ * 2.10, 2.11). */
 #include "support/sim_gen.h"
 
 #include "base/clock.h"

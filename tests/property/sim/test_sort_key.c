@@ -1,5 +1,5 @@
-/* Sort keys have the order of comparison, for every type and every collation: whatever sorts by bytes (indexes, ORDER BY, GROUP BY)
- * agrees with what compares values (sqlserver.md 2.11). */
+/* Sort keys have the order of comparison, for every type and every collation: whatever sorts by
+ * bytes (indexes, ORDER BY, GROUP BY) agrees with what compares values (sqlserver.md 2.11). */
 #include "support/sim_gen.h"
 
 #include "base/buf.h"
@@ -144,7 +144,8 @@ static void keys_can_be_joined(void **state)
     }
 }
 
-/* What is equal folds to the same characters when the texts are single ones, so LIKE and = agree. */
+/* What is equal folds to the same characters when the texts are single ones, so LIKE and =
+ * agree. */
 static void single_characters_fold_as_they_compare(void **state)
 {
     (void)state;

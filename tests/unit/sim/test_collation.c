@@ -214,7 +214,8 @@ static void binary_orders_go_by_code(void **state)
     (void)state;
     assert_ascending("Latin1_General_BIN2", false, texts);
     assert_ascending("Latin1_General_BIN2", true, texts);
-    /* U+0141 is above U+00FF as a number; behind the first unit _BIN sees bytes: 41 01 is below FF 00. */
+    /* U+0141 is above U+00FF as a number; behind the first unit _BIN sees bytes: 41 01 is below FF
+     * 00. */
     assert_int_equal(compare("Latin1_General_BIN", true, "\xC5\x81", "\xC3\xBF"), 1);
     assert_int_equal(compare("Latin1_General_BIN", true, "x\xC5\x81", "x\xC3\xBF"), -1);
     assert_int_equal(compare("Latin1_General_BIN2", true, "x\xC5\x81", "x\xC3\xBF"), 1);

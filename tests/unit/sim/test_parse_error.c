@@ -1,4 +1,5 @@
-/* Errors of the parser: numbers, texts, lines; and input that means harm (sqlserver.md 2.1, 2.5). */
+/* Errors of the parser: numbers, texts, lines; and input that means harm (sqlserver.md 2.1,
+ * 2.5). */
 #include "support/sim_tree.h"
 
 static void syntax_errors_are_near_something(void **state)
