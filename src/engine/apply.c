@@ -27,10 +27,31 @@ typedef struct Apply {
     Schema              bronze_schema;
     ApplyPlan           plan;
     ApplySql            sql;
-    Str    changes; /* SELECT of the rows to apply; empty: there are no files of them */
-    OptLsn newest;  /* newest change among them */
-    bool   has_rows;
+    Str     changes; /* SELECT of the rows to apply; empty: there are no files of them */
+    OptLsn  newest;  /* newest change among them */
+    bool    has_rows;
+    int64_t began_ns; /* for progress */
 } Apply;
+
+/* One step of the call, on the progress line; `file_total` 0: not by files. */
+static void tell(const Apply *apply, const char *what, size_t files_done, size_t file_total)
+{
+    Progress progress = {.name     = apply->options->silver.label,
+                         .what     = what,
+                         .unit     = "files",
+                         .done     = (int64_t)files_done,
+                         .total    = (int64_t)file_total,
+                         .began_ns = apply->began_ns};
+
+    if (apply->env->on_progress) apply->env->on_progress(apply->env->on_progress_arg, &progress);
+}
+
+static void tell_end(const Apply *apply)
+{
+    Progress progress = {.name = apply->options->silver.label, .what = "apply", .is_over = true};
+
+    if (apply->env->on_progress) apply->env->on_progress(apply->env->on_progress_arg, &progress);
+}
 
 /* --- deciding --- */
 
@@ -241,6 +262,7 @@ static bool look_at_changes(Apply *apply, Err *err)
     bool       ok    = false;
 
     if (apply->changes.len == 0) return true;
+    tell(apply, "apply: reading changes", 0, 0);
     for (size_t i = 0; i < apply->options->instance_count; i++) {
         Str name = duck_quote_literal(apply->arena, apply->options->instances[i]);
         buf_printf(&names, "%slower(%.*s)", i ? ", " : "", STR_ARG(name));
@@ -370,6 +392,7 @@ static bool merge_into_files(Merge *merge, Err *err)
     Str               scan;
     bool              rebuild = apply->plan.with_snapshot_rows || apply->plan.rebuild;
 
+    tell(apply, "apply: matching keys", 0, 0);
     if (!duck_execute(apply->session,
                       apply_sql_make_chg(&apply->sql, apply->changes, &apply->bronze_schema), NULL,
                       err))
@@ -394,12 +417,14 @@ static bool merge_into_files(Merge *merge, Err *err)
         return false;
     if (!find_touched(merge, files, count, err) || !count_rows(merge, err)) return false;
     for (size_t i = 0; i < merge->touched_count; i++) {
+        tell(apply, "apply: rewriting", i, merge->touched_count);
         if (!delta_scan_sql(apply->silver, &merge->touched[i], 1, NULL, true, merge->arena, &scan,
                             err))
             return false;
         if (!write_query(merge, apply_sql_rewrite(&apply->sql, scan, merge->touched[i]->path), err))
             return false;
     }
+    tell(apply, "apply: adding rows", 0, 0);
     return write_query(merge, apply_sql_inserts(&apply->sql), err);
 }
 
@@ -408,6 +433,7 @@ static bool fill(Merge *merge, Err *err)
 {
     Apply *apply = merge->apply;
 
+    tell(apply, "apply: filling", 0, 0);
     if (!write_query(merge, apply_sql_fill(&apply->sql, apply->changes, &apply->bronze_schema),
                      err))
         return false;
@@ -542,7 +568,9 @@ bool apply_run(Env *env, const ApplyOptions *options, ApplyResult *out, Err *err
     *out      = (ApplyResult){.bronze_found = false};
     apply.sql = (ApplySql){
         .arena = apply.arena, .keys = options->keys, .key_count = options->key_count};
+    if (env->on_progress) apply.began_ns = clock_monotonic_ns(env->clock);
     ok = run(&apply, err);
+    tell_end(&apply);
     duck_session_close(apply.session);
     delta_table_close(apply.silver);
     bronze_close(apply.bronze);

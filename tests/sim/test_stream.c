@@ -519,6 +519,53 @@ static void a_range_read_is_tried_again_and_its_rows_come_once(void **state) /* 
     world_close(world);
 }
 
+typedef struct Told {
+    int64_t done, total, bytes; /* at the end of the last step that ended */
+    int64_t end_count;
+    int64_t most; /* rows of a step that went on */
+} Told;
+
+static void note_progress(void *arg, const Progress *progress)
+{
+    Told *told = arg;
+
+    if (!progress->is_over) {
+        told->most = MAX(told->most, progress->done);
+        return;
+    }
+    *told = (Told){.done      = progress->done,
+                   .total     = progress->total,
+                   .bytes     = progress->bytes,
+                   .end_count = told->end_count + 1,
+                   .most      = told->most};
+}
+
+static void progress_counts_a_row_once_and_ends_with_its_step(void **state)
+{
+    World        *world   = shop_open(state, 1);
+    StreamOptions options = shop_stream_from(world_max_lsn(world));
+    Process      *process = process_open(world, "stream");
+    Told          told    = {0};
+
+    for (int i = 1; i <= 12; i++)
+        (void)shop_insert(world, i);
+    options.source.num_partitions = 3;
+    process->env.on_progress      = note_progress;
+    process->env.on_progress_arg  = &told;
+    sim_sql_driver_add_fault(process->sql, &(SimSqlFault){.expect   = "AS [__$commit_time]",
+                                                          .times    = 1,
+                                                          .native   = 1205,
+                                                          .sqlstate = "40001"});
+    assert_ok(process_stream(process, &options), &process->err);
+    assert_int_equal(told.end_count, 1);
+    assert_int_equal(told.done, 12);
+    assert_int_equal(told.total, 12);
+    assert_int_equal(told.most, 12);
+    assert_true(told.bytes > 12 * 4);
+    process_close(process);
+    world_close(world);
+}
+
 static void a_second_instance_ends_the_stream(void **state) /* first light; 6.4 */
 {
     World        *world   = shop_open(state, 1);
@@ -604,6 +651,7 @@ int main(void)
         cmocka_unit_test(planning_is_tried_again_on_new_connections),
         cmocka_unit_test(planning_gives_up_after_the_third_retry),
         cmocka_unit_test(a_range_read_is_tried_again_and_its_rows_come_once),
+        cmocka_unit_test(progress_counts_a_row_once_and_ends_with_its_step),
         cmocka_unit_test(a_second_instance_ends_the_stream),
         cmocka_unit_test(a_type_change_is_met_before_anything_is_read),
         cmocka_unit_test(an_added_column_is_an_event),
