@@ -149,7 +149,10 @@ typedef struct TableRead {
     const TablePlan     *plan;
     const Schema        *captured;
     const StreamOptions *options;
-    const Offset        *stamp;
+    const Str           *names; /* of the instances, the configured one first */
+    size_t               name_count;
+    Offset              *stamp;
+    bool                 was_taken; /* another run came first: the stamp is its */
     int64_t             *row_counts;
 } TableRead;
 
@@ -206,8 +209,8 @@ static bool read_and_append(Env *env, TableRead *read, Bronze *bronze, int64_t *
     parts.writer = writer;
     if (!read_parts(env, read->mssql, &parts, arena, &adds, err)) goto done;
     add_count = drop_empty_adds(adds, plan.partition_count, rows_out);
-    ok = bronze_append_snapshot(bronze, writer, adds, add_count, read->options->capture_instance,
-                                read->stamp, err);
+    ok        = bronze_append_first_snapshot(bronze, writer, adds, add_count, read->names,
+                                             read->name_count, read->stamp, &read->was_taken, err);
 done:
     delta_writer_close(writer);
     arena_close(arena);
@@ -216,17 +219,19 @@ done:
 
 /* A full snapshot: the open row, the stamp, the read, one append, the event (3.3, 3.4 step 5). */
 static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
-                          const CaptureTable *table, const Schema *captured, Bronze *bronze,
-                          Facts *facts, Offset *out, Err *err)
+                          const CaptureTable *table, const Schema *captured, const Str *names,
+                          size_t name_count, Bronze *bronze, Facts *facts, Offset *out, Err *err)
 {
     const CaptureInstance *instance = &table->instances[table->configured];
     Offset                 opened;
     int64_t                rows = 0, started_us, duration_ms;
-    TableRead              read = {.mssql    = mssql,
-                                   .table    = table,
-                                   .captured = captured,
-                                   .options  = options,
-                                   .stamp    = out};
+    TableRead              read = {.mssql      = mssql,
+                                   .table      = table,
+                                   .captured   = captured,
+                                   .options    = options,
+                                   .names      = names,
+                                   .name_count = name_count,
+                                   .stamp      = out};
 
     if (!snapshot_stamp(mssql, instance, &opened, err)) return false;
     if (facts && !write_open_event(facts, options, &opened, err)) return false;
@@ -235,6 +240,12 @@ static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
     log_info(env->log, "snapshot", "snapshot started", LOG_STR("stream", options->capture_instance),
              LOG_LSN("lsn", out->lsn));
     if (!read_and_append(env, &read, bronze, &rows, err)) return false;
+    if (read.was_taken) {
+        log_warn(env->log, "snapshot", "another run took the snapshot first, its is used",
+                 LOG_STR("stream", options->capture_instance), LOG_LSN("lsn", out->lsn));
+        return write_bootstrap_event(facts, options, out, (OptI64){0}, (OptTime){0}, (OptI64){0},
+                                     err);
+    }
     duration_ms = (clock_utc_us(env->clock) - started_us + 500) / 1000;
     log_info(env->log, "snapshot", "snapshot taken", LOG_STR("stream", options->capture_instance),
              LOG_LSN("lsn", out->lsn), LOG_I64("rows", rows), LOG_I64("duration_ms", duration_ms));
@@ -251,9 +262,9 @@ bool snapshot_bootstrap(Env *env, Mssql *mssql, const StreamOptions *options,
     Earlier earlier;
     bool    found = false, ok = false;
 
+    names[0] = options->capture_instance;
     for (size_t i = 0; i < table->instance_count; i++)
-        names[i] = table->instances[i].name;
-    names[table->instance_count] = options->capture_instance;
+        names[i + 1] = table->instances[i].name;
     if (!find_earlier(facts, options, &earlier, err)) goto done;
     if (!bronze_find_snapshot(bronze, names, table->instance_count + 1, (OptLsn){0}, &found, out,
                               err))
@@ -268,7 +279,8 @@ bool snapshot_bootstrap(Env *env, Mssql *mssql, const StreamOptions *options,
         *out = earlier.chunked_of_ours;
         ok   = true;
     } else {
-        ok = take_snapshot(env, mssql, options, table, captured, bronze, facts, out, err);
+        ok = take_snapshot(env, mssql, options, table, captured, names, table->instance_count + 1,
+                           bronze, facts, out, err);
     }
 done:
     arena_close(scratch);

@@ -5,9 +5,10 @@
 
 #include "base/buf.h"
 
-#define PREFIX_COLUMNS 6
-#define SUFFIX_COLUMNS 3
-#define HISTORY_PAGE   64 /* commits looked at together, newest first */
+#define PREFIX_COLUMNS    6
+#define SUFFIX_COLUMNS    3
+#define SNAPSHOT_ATTEMPTS 10 /* others may append batches meanwhile */
+#define HISTORY_PAGE      64 /* commits looked at together, newest first */
 
 struct Bronze {
     DeltaContext *context;
@@ -164,25 +165,33 @@ bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err
 
 /* --- appends --- */
 
-static bool commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
-                        const DeltaTxn *txn, Str user_metadata, DeltaOutcome *out, Err *err)
+/* `alone`: rows that others added since the table was read are a conflict. */
+static bool commit_files(Bronze *bronze, const DeltaAdd *adds, size_t count, const DeltaTxn *txn,
+                         Str user_metadata, bool alone, DeltaOutcome *out, Err *err)
 {
     static const DeltaPair parameters[] = {{{"mode", 4}, {"Append", 6}},
                                            {{"partitionBy", 11}, {"[]", 2}}};
-    DeltaCommit            commit       = {.operation       = STR("WRITE"),
-                                           .parameters      = parameters,
-                                           .parameter_count = COUNT_OF(parameters),
-                                           .user_metadata   = user_metadata,
-                                           .txn             = txn,
-                                           .adds            = adds,
-                                           .add_count       = count,
-                                           .schema          = pending_schema(bronze),
-                                           .is_blind_append = pending_schema(bronze) == NULL};
-    bool                   ok           = delta_writer_publish(writer, adds, count, err) &&
-              delta_table_commit(bronze->table, &commit, out, NULL, err);
+    DeltaCommit            commit       = {.operation        = STR("WRITE"),
+                                           .parameters       = parameters,
+                                           .parameter_count  = COUNT_OF(parameters),
+                                           .user_metadata    = user_metadata,
+                                           .txn              = txn,
+                                           .adds             = adds,
+                                           .add_count        = count,
+                                           .schema           = pending_schema(bronze),
+                                           .is_blind_append  = pending_schema(bronze) == NULL,
+                                           .read_whole_table = alone};
+    bool                   ok = delta_table_commit(bronze->table, &commit, out, NULL, err);
 
     if (ok) bronze->pending = (Schema){0};
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+static bool commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
+                        const DeltaTxn *txn, Str user_metadata, DeltaOutcome *out, Err *err)
+{
+    return delta_writer_publish(writer, adds, count, err) &&
+           commit_files(bronze, adds, count, txn, user_metadata, false, out, err);
 }
 
 bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
@@ -360,6 +369,28 @@ bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_
         ok = row_stream_next(query.rows, &block, err) && read_snapshot(&block, found, out, err);
     close_query(&query);
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+bool bronze_append_first_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds,
+                                  size_t count, const Str *instances, size_t instance_count,
+                                  Offset *at, bool *found, Err *err)
+{
+    Arena       *scratch = arena_new();
+    Str          text    = payload_snapshot(scratch, instances[0], at);
+    DeltaOutcome outcome;
+    bool         ok = delta_writer_publish(writer, adds, count, err);
+
+    *found = false;
+    for (int attempt = 1; ok; attempt++) {
+        Err why = ERR_INIT;
+
+        ok = bronze_find_snapshot(bronze, instances, instance_count, (OptLsn){0}, found, at, err);
+        if (!ok || *found || count == 0) break;
+        if (commit_files(bronze, adds, count, NULL, text, true, &outcome, &why)) break;
+        ok = (why.code == ERR_CONFLICT && attempt < SNAPSHOT_ATTEMPTS) || err_copy(err, &why);
+    }
+    arena_close(scratch);
+    return ok;
 }
 
 bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err)

@@ -39,6 +39,12 @@ bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd 
  * that statistics show to be older are not opened. */
 bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
                           bool *found, Offset *out, Err *err) MUST_CHECK;
+/* The same for a table that has no whole snapshot of these instances, the first of which it was
+ * read under. When another run came first, nothing is committed: `found`, and `at` is that one's.
+ */
+bool bronze_append_first_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds,
+                                  size_t count, const Str *instances, size_t instance_count,
+                                  Offset *at, bool *found, Err *err) MUST_CHECK;
 /* Whether there are rows of a chunked snapshot above `above`. */
 bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err) MUST_CHECK;
 

@@ -387,6 +387,54 @@ static void two_streams_of_one_app_id_skip_nothing(void **state)
     world_close(world);
 }
 
+/* Another run's bootstrap, from its start to its end, while this one is about to commit. */
+typedef struct Bootstrapper {
+    World      *world;
+    const char *path;
+    bool        has_come;
+} Bootstrapper;
+
+static void bootstrap_first(void *arg, uint64_t step, const char *operation, Str path)
+{
+    Bootstrapper *rival   = arg;
+    StreamOptions options = world_stream_options();
+
+    (void)step, (void)operation;
+    if (rival->has_come || str_find(path, str_from_c(rival->path), 0) < 0) return;
+    rival->has_come    = true;
+    options.bootstrap  = true;
+    options.app_id     = STR("rival");
+    options.checkpoint = STR("checkpoints/rival");
+    (void)shop_insert(rival->world, 3);
+    (void)world_stream(rival->world, &options);
+}
+
+static void of_two_bootstraps_one_is_kept(void **state)
+{
+    static const char *const paths[] = {BRONZE "/part-", BRONZE "/_delta_log/"};
+
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        World        *world   = shop_open(state, 1);
+        StreamOptions options = world_stream_options();
+        Process      *process = process_open(world, "late");
+        Bootstrapper  rival   = {.world = world, .path = paths[i]};
+
+        options.bootstrap = true;
+        (void)shop_insert(world, 1);
+        (void)shop_insert(world, 2);
+        process->plan = (FaultPlan){.on_step = bootstrap_first, .on_step_arg = &rival};
+        assert_ok(process_stream(process, &options), &process->err);
+        assert_true(rival.has_come);
+        process_close(process);
+        assert_rows(world, "1|n1\n2|n2\n3|n3\n",
+                    "SELECT id, note FROM {" BRONZE "} WHERE _operation = 0 ORDER BY id");
+        assert_rows(world, "1\n", "SELECT count(DISTINCT _snapshot) FROM {" BRONZE "}");
+        assert_rows(world, "1\n",
+                    "SELECT count(DISTINCT max_lsn) FROM {" FACTS "} WHERE event = 'bootstrap'");
+        world_close(world);
+    }
+}
+
 /* Commits c2 to c5 as batch 1, then a crash at `path`. */
 static void crash_in_a_batch(World *world, const StreamOptions *options, Lsn *lsns,
                              const char *path)
@@ -645,6 +693,7 @@ int main(void)
         cmocka_unit_test(a_rewound_checkpoint_is_refused),
         cmocka_unit_test(a_checkpoint_one_batch_behind_is_refused),
         cmocka_unit_test(two_streams_of_one_app_id_skip_nothing),
+        cmocka_unit_test(of_two_bootstraps_one_is_kept),
         cmocka_unit_test(a_batch_that_is_in_bronze_cannot_be_lost),
         cmocka_unit_test(a_batch_that_is_not_in_bronze_can_be_lost),
         cmocka_unit_test(earliest_on_an_instance_capture_has_not_reached),
