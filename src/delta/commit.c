@@ -284,9 +284,10 @@ static AttemptResult commit_loop(CommitRun *run, Err *err)
     for (int attempt = 1; attempt <= COMMIT_ATTEMPTS; attempt++) {
         AttemptResult result = attempt_once(run, err);
         if (result != ATTEMPT_AGAIN) return result;
-        log_warn(table->context->log, "delta", "another writer committed first",
-                 LOG_STR("table", table->place.path), LOG_I64("version", table->state->version),
-                 LOG_I64("attempt", attempt));
+        /* Streams share facts and control, so to lose a race or two is how they take turns. */
+        log_at(table->context->log, attempt <= COMMIT_QUIET_ATTEMPTS ? LOG_DEBUG : LOG_WARN,
+               "delta", "another writer committed first", LOG_STR("table", table->place.path),
+               LOG_I64("version", table->state->version), LOG_I64("attempt", attempt));
         if (attempt < COMMIT_ATTEMPTS && !log_back_off(table->context, attempt, err))
             return ATTEMPT_FAILED;
     }

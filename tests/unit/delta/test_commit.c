@@ -430,6 +430,9 @@ static void after_twenty_lost_races_the_commit_gives_up(void **state)
     assert_false(try_append(world, table, 1, 1, NULL, &outcome));
     assert_err(&world->err, ERR_CONFLICT, "other writers committed first 20 times in a row");
     assert_int_equal(rival->met_count, 20);
+    /* the first two are no news */
+    assert_int_equal(world->lines.warning_count, 18);
+    assert_non_null(strstr(world->lines.last, "another writer committed first"));
     /* full jitter: 50 ms doubling to 5 s, nineteen times */
     assert_true(world->clock.slept_ns > 0);
     assert_true(world->clock.slept_ns <
