@@ -155,7 +155,7 @@ bool mssql_explain_table_error(const Mssql *mssql, Str source_schema, Str source
                str_printf(scratch,
                           "%.*s cannot be read under snapshot isolation: run ALTER DATABASE %.*s "
                           "SET ALLOW_SNAPSHOT_ISOLATION ON, "
-                          "or set isolation_level to readCommitted",
+                          "or set isolation to readCommitted",
                           STR_ARG(table), STR_ARG(mssql_quote(scratch, mssql->facts.database))));
     arena_close(scratch);
     return false;

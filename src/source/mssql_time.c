@@ -76,7 +76,7 @@ bool mssql_resolve_clock(Mssql *mssql, SqlConn *conn, Err *err)
                                      "the server (before SQL Server 2022) does not tell its time "
                                      "zone: its current UTC offset of %lld minutes is used, "
                                      "which is wrong around a daylight-saving change; set "
-                                     "source_time_zone to the zone's Windows name",
+                                     "time_zone to the zone's Windows name",
                                      (long long)mssql->clock.offset_minutes));
     }
     mssql->has_clock = true;
@@ -97,7 +97,7 @@ bool mssql_refresh_clock(Mssql *mssql, Arena *arena, Str *warning_out, Err *err)
     if (minutes != mssql->clock.offset_minutes) {
         warn_clock(mssql, str_printf(mssql->arena,
                                      "the server's UTC offset changed from %lld to %lld minutes; "
-                                     "set source_time_zone to the zone's Windows name",
+                                     "set time_zone to the zone's Windows name",
                                      (long long)mssql->clock.offset_minutes, (long long)minutes));
         mssql->clock.offset_minutes = minutes;
     }
@@ -139,7 +139,7 @@ static bool explain_zone_error(const ServerClock *clock, Err *err)
 {
     if (err->native == 9820)
         return err_set(err, ERR_CONFIG,
-                       "the server does not know the time zone \"%.*s\": set source_time_zone to a "
+                       "the server does not know the time zone \"%.*s\": set time_zone to a "
                        "Windows zone name that "
                        "sys.time_zone_info lists",
                        STR_ARG(clock->zone));

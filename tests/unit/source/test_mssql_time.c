@@ -260,7 +260,7 @@ static void an_unknown_zone_is_refused_with_the_way_out(void **state)
     assert_ok(mssql_open(&options, &test.mssql, &test.err), &test.err);
     assert_false(mssql_commit_time(test.mssql, lsn_of("0x07"), &out, &test.err));
     assert_err(&test.err, ERR_CONFIG, "Middle Earth Time");
-    assert_err(&test.err, ERR_CONFIG, "source_time_zone");
+    assert_err(&test.err, ERR_CONFIG, "time_zone");
     source_test_close(&test);
 
     options           = source_test_begin(&test, answers, COUNT_OF(answers));
