@@ -168,7 +168,7 @@ static bool read_section(Reader *reader, const yaml_node_t *node, Section sectio
         if (!read_scalar(reader, key, &name, err)) return false;
         id = setting_find(name, false);
         if (id < 0 || setting_spec((SettingId)id)->section != section)
-            return unknown_key(reader, key, name, setting_nearest(name, section), err);
+            return unknown_key(reader, key, name, setting_nearest(name, (int)section), err);
         if (out->values[id].is_set) return fail(reader, key, err, "key given twice:", name);
         if (!read_value(reader, (SettingId)id,
                         yaml_document_get_node(reader->document, pair->value), &out->values[id],
