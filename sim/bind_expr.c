@@ -2,6 +2,8 @@
 #include "sim/bind_internal.h"
 #include "sim/session_internal.h"
 
+#include <assert.h>
+
 static const SimCollation *collation_of(const Node *node)
 {
     return node->type.collation ? node->type.collation : sim_collation_default();
@@ -419,9 +421,11 @@ bool bind_expr(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
 {
     bool ok = false;
 
-    if (++binder->depth > 400)
-        return binder_error(binder, expr->line, 8631,
-                            "Internal error: Server stack limit has been reached.");
+    if (++binder->depth > 400) {
+        (void)binder_error(binder, expr->line, 8631,
+                           "Internal error: Server stack limit has been reached.");
+        return false;
+    }
     if (bind_group_match(scope, binder, expr, out)) {
         binder->depth--;
         return true;
@@ -476,6 +480,7 @@ bool bind_expr(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
         break;
     }
     binder->depth--;
+    assert(!ok || *out);
     return ok;
 }
 
@@ -663,9 +668,11 @@ bool bind_predicate(Binder *binder, QueryScope *scope, const Expr *expr, Node **
     Node *node = NULL;
     bool  ok   = false;
 
-    if (++binder->depth > 400)
-        return binder_error(binder, expr->line, 8631,
-                            "Internal error: Server stack limit has been reached.");
+    if (++binder->depth > 400) {
+        (void)binder_error(binder, expr->line, 8631,
+                           "Internal error: Server stack limit has been reached.");
+        return false;
+    }
     switch (expr->kind) {
     case EXPR_COMPARE:
         ok = bind_compare(binder, scope, expr->compare, expr->args.items[0], expr->args.items[1],
@@ -712,5 +719,6 @@ bool bind_predicate(Binder *binder, QueryScope *scope, const Expr *expr, Node **
         break;
     }
     binder->depth--;
+    assert(!ok || *out);
     return ok;
 }

@@ -2,6 +2,8 @@
 #include "sim/bind_internal.h"
 #include "sim/session_internal.h"
 
+#include <assert.h>
+
 typedef LIST(SelectPlan *) PlanList;
 
 /* One SELECT while it is bound. */
@@ -62,7 +64,8 @@ static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_on
                                 "The ORDER BY position number %lld is out of range of the number "
                                 "of items in the select list.",
                                 (long long)expr->value.i64);
-        out->node = build->outs.items[expr->value.i64 - 1].node;
+        out->node = build->outs.items[expr->value.i64 - 1]
+                        .node; /* NOLINT(clang-analyzer-core.NullDereference): within count */
         return true;
     }
     if (expr->kind == EXPR_COLUMN && expr->parts.count == 1)
@@ -442,6 +445,7 @@ static bool bind_set(Binder *binder, QueryScope *outer, const Select *select, Se
         *LIST_PUSH(binder->arena, &plans) = right;
     }
     if (!unify_branches(binder, select, &plans, &build.outs, &branches, &slots)) return false;
+    assert(branches.count >= 2 && branches.items);
     if (select->set_op == SET_UNION || select->set_op == SET_UNION_ALL) {
         build.op = op_union_all(binder->arena, &branches, &slots);
         out_nodes(binder, &build.outs, &keys);
@@ -465,9 +469,11 @@ bool bind_select(Binder *binder, QueryScope *outer, const Select *select, Select
     CteFrame *saved = binder->ctes;
     bool      ok    = false;
 
-    if (++binder->depth > 400)
-        return binder_error(binder, select->line, 8631,
-                            "Internal error: Server stack limit has been reached.");
+    if (++binder->depth > 400) {
+        (void)binder_error(binder, select->line, 8631,
+                           "Internal error: Server stack limit has been reached.");
+        return false;
+    }
     for (size_t i = 0; i < select->with.count; i++) {
         CteFrame *frame = ARENA_NEW(binder->arena, CteFrame);
         frame->table    = &select->with.items[i];

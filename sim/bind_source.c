@@ -310,9 +310,11 @@ static bool bind_tree(Binder *binder, QueryScope *scope, const Source *from, boo
     }
     JoinTree *tree  = ARENA_NEW(binder->arena, JoinTree);
     bool      apply = from->join == JOIN_CROSS_APPLY || from->join == JOIN_OUTER_APPLY;
-    if (++binder->depth > 400)
-        return binder_error(binder, from->line, 8631,
-                            "Internal error: Server stack limit has been reached.");
+    if (++binder->depth > 400) {
+        (void)binder_error(binder, from->line, 8631,
+                           "Internal error: Server stack limit has been reached.");
+        return false;
+    }
     tree->join = from->join;
     if (!bind_tree(binder, scope, from->left, is_apply, &tree->left)) return false;
     if (!bind_tree(binder, scope, from->right, is_apply || apply, &tree->right)) return false;

@@ -4,7 +4,7 @@
 /* --- names --- */
 ObjectName name_split(Arena *arena, Str text)
 {
-    Str        parts[4];
+    Str        parts[4] = {{NULL, 0}};
     size_t     count = 0, at = 0;
     ObjectName out = {.database = STR_EMPTY, .schema = STR_EMPTY, .name = STR_EMPTY, .line = 1};
 

@@ -447,7 +447,9 @@ static bool sp_server_info(ProcCall *call)
 
 static Str kilobytes(ProcCall *call, int64_t bytes)
 {
-    return str_printf(call->arena, "%lld KB", (long long)((bytes + 8191) / 8192 * 8));
+    long long pages = (bytes + 8191) / 8192;
+
+    return str_printf(call->arena, "%lld KB", pages * 8);
 }
 
 static bool sp_spaceused(ProcCall *call)

@@ -257,7 +257,8 @@ static bool insert_defaults(Insert *insert)
     insert->ordinal_count = 0;
     if (!binder_check_permissions(change->binder)) return false;
     binder_start(change->binder, &change->exec);
-    return change_send_header(change) && insert_row(insert, NULL);
+    const SimValue *none[] = {NULL};
+    return change_send_header(change) && insert_row(insert, none);
 }
 
 /* --- SELECT --- */

@@ -668,7 +668,7 @@ Flow run_statement(SimSession *session, const Stmt *stmt)
 
     session->stmt = stmt;
     session_publish(session, true);
-    DataRun run   = data_run(stmt->kind, &command, &is_dml);
+    DataRun run = data_run(stmt->kind, &command, &is_dml);
     if (run) {
         flow = run_data(session, stmt, run, command, is_dml);
     } else {

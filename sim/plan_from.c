@@ -322,9 +322,10 @@ static Op *plan_outer(Planner *planner, JoinTree *tree, Conjuncts *pool, const S
     }
     /* A part of ON that only reads the kept side decides whether the other side joins; it never removes a row. */
     Conjuncts left_only = {0}, both = {0};
-    for (size_t i = 0; i < seeks.count; i++)
-        *LIST_PUSH(planner->binder->arena,
-                   (seeks.items[i]->bits & right->bits) ? &both : &left_only) = seeks.items[i];
+    for (size_t i = 0; i < seeks.count; i++) {
+        Conjuncts *part = (seeks.items[i]->bits & right->bits) ? &both : &left_only;
+        *LIST_PUSH(planner->binder->arena, part) = seeks.items[i];
+    }
     Node *gate = take(planner, &left_only, ~(uint64_t)0, true);
     if (!gate) return join_pair(planner, JOIN_LEFT, op, left->bits, right, &both);
     Op *inner = plan_tree(planner, right, &both, NULL, NULL);

@@ -96,7 +96,7 @@ static bool fn_new_id(const Call *call, SimValue *out)
 
     for (int half = 0; half < 2; half++) {
         uint64_t bits = rng_u64(rng);
-        memcpy(bytes + half * 8, &bits, 8);
+        memcpy(bytes + (half ? 8 : 0), &bits, 8);
     }
     bytes[7]     = (uint8_t)((bytes[7] & 0x0F) |
                          0x40); /* the third group is little-endian on the wire */

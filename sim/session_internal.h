@@ -82,7 +82,7 @@ typedef struct SessionPublic {
 
 typedef struct Front Front;
 
-struct SimSession {
+struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subject */
     SimServer     *server;
     Front         *front;
     Arena         *arena; /* as long as the session */

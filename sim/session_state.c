@@ -11,7 +11,8 @@ void session_publish(SimSession *session, bool is_running)
 
     atomic_store_explicit(&public->is_running, is_running, memory_order_relaxed);
     atomic_store_explicit(&public->tran_count, session->tran_count, memory_order_relaxed);
-    atomic_store_explicit(&public->isolation, (int)session->options.isolation, memory_order_relaxed);
+    atomic_store_explicit(&public->isolation, (int)session->options.isolation,
+                          memory_order_relaxed);
     atomic_store_explicit(&public->request_us, session->request_us, memory_order_relaxed);
     atomic_store_explicit(&public->row_count, session->row_count, memory_order_relaxed);
     atomic_store_explicit(&public->database, session->database, memory_order_relaxed);
