@@ -168,6 +168,26 @@ static bool read_control(Apply *apply, Err *err)
            control_read(apply->control, apply->options->silver.label, &apply->silver_row, err);
 }
 
+/* A position without its table says that rows are applied which are nowhere: it is forgotten,
+ * before silver is made again, and everything is applied anew. */
+static bool forget_lost_silver(Apply *apply, Err *err)
+{
+    ControlRow *row = &apply->silver_row;
+    bool        exists;
+
+    if (!row->applied_lsn.is_set && !row->snapshot_lsn.is_set && !row->open_snapshot_lsn.is_set)
+        return true;
+    if (!delta_table_exists(apply->env->delta, apply->options->silver.path, &exists, NULL, err))
+        return false;
+    if (exists) return true;
+    log_warn(apply->env->log, "apply", "silver is gone and is built again from bronze",
+             LOG_STR("silver", apply->options->silver.label));
+    row->applied_lsn = row->snapshot_lsn = row->open_snapshot_lsn = (OptLsn){0};
+    row->snapshot_wave                                            = (OptI64){0};
+    return control_set_position(apply->control, apply->options->silver.label, (OptLsn){0},
+                                (OptLsn){0}, (OptLsn){0}, (OptI64){0}, err);
+}
+
 static bool check_keys(Apply *apply, Err *err)
 {
     for (size_t i = 0; i < apply->options->key_count; i++)
@@ -234,6 +254,7 @@ static bool read_state(Apply *apply, Err *err)
                             NULL, err))
         return false;
     if (!apply->result->bronze_found) return true;
+    if (!forget_lost_silver(apply, err)) return false;
     if (apply->options->facts.path.len &&
         !facts_open(env->delta, &apply->options->facts, &apply->facts, err))
         return false;

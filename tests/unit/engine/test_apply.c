@@ -125,6 +125,34 @@ static void a_position_set_back_changes_no_row(void **state) /* T7.12 */
     apply_lake_close(&lake);
 }
 
+static void a_silver_table_that_is_gone_is_built_again(void **state)
+{
+    ApplyLake   lake = apply_lake_open(*state);
+    Lake       *in   = lake.lake;
+    ApplyResult result;
+    StoreList   files;
+
+    PUT(&lake, {10, 0, 0, 0, 1, "a"}, {10, 0, 0, 0, 2, "b"});
+    PUT(&lake, {20, 1, 1, 2, 3, "c"});
+    (void)apply_now(&lake);
+    static const char *const folders[] = {SILVER_PATH, SILVER_PATH "/_delta_log"};
+    for (size_t f = 0; f < COUNT_OF(folders); f++) {
+        Str folder = str_from_c(folders[f]);
+        assert_ok(store_list_after(in->delta.store, folder, STR_EMPTY, in->arena, &files, &in->err),
+                  &in->err);
+        for (size_t i = 0; i < files.count; i++)
+            assert_ok(store_remove(in->delta.store,
+                                   store_join(in->arena, folder, files.entries[i].name), &in->err),
+                      &in->err);
+    }
+    PUT(&lake, {30, 1, 1, 1, 1, NULL});
+    result = apply_now(&lake);
+    assert_true(result.rebuilt);
+    assert_int_equal(result.rows_written, 2);
+    assert_silver(&lake, "2=b 3=c");
+    apply_lake_close(&lake);
+}
+
 static void a_snapshot_at_the_applied_lsn_rebuilds_once(void **state) /* T7.3 */
 {
     ApplyLake lake = apply_lake_open(*state);
@@ -340,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_null_key_is_one_row),
         cmocka_unit_test(without_command_ids_seqval_decides),
         cmocka_unit_test(a_position_set_back_changes_no_row),
+        cmocka_unit_test(a_silver_table_that_is_gone_is_built_again),
         cmocka_unit_test(a_snapshot_at_the_applied_lsn_rebuilds_once),
         cmocka_unit_test(an_older_whole_snapshot_is_ignored),
         cmocka_unit_test(a_rebuild_removes_what_is_nowhere_and_keeps_what_is_newer),
