@@ -108,7 +108,9 @@ static Str source_sql(const Header *header, const ScanPlan *plan, const Column *
     Str       type      = duck_type_name(arena, column->type);
 
     if (partition < 0)
-        return str_printf(arena, "f.%.*s", STR_ARG(duck_quote_identifier(arena, column->name)));
+        return str_printf(
+            arena, "f.%.*s",
+            STR_ARG(duck_quote_identifier(arena, duck_scan_column(arena, column->name))));
     Str text = STR("NULL");
     if (plan->count == 1) text = partition_literal(plan->files[0], column->name, arena);
     if (plan->count > 1) text = str_printf(arena, "p.v%td", partition);

@@ -103,5 +103,7 @@ Str duck_type_name(Arena *arena, ColumnType type); /* SMALLINT, DECIMAL(10,2), T
  * empty relation without them. */
 Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
                           const Schema *schema);
+/* The name under which it exposes a column: the column's own, unless a virtual one has that. */
+Str duck_scan_column(Arena *arena, Str name);
 
 #endif

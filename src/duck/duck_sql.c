@@ -81,9 +81,19 @@ static void append_empty_relation(Buf *sql, Arena *arena, const Schema *schema)
         const Column *column = &schema->columns[i];
         buf_printf(sql, "%sCAST(NULL AS %.*s) AS ", i > 0 ? ", " : "",
                    STR_ARG(duck_type_name(arena, column->type)));
-        duck_append_identifier(sql, column->name);
+        duck_append_identifier(sql, duck_scan_column(arena, column->name));
     }
     buf_append_c(sql, " WHERE false)");
+}
+
+Str duck_scan_column(Arena *arena, Str name)
+{
+    static const char *const virtual_columns[] = {"filename", "file_row_number", "file_index"};
+
+    for (size_t i = 0; i < COUNT_OF(virtual_columns); i++)
+        if (str_equal_ignoring_case(name, str_from_c(virtual_columns[i])))
+            return str_printf(arena, "__$%.*s", STR_ARG(name));
+    return name;
 }
 
 Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
@@ -107,7 +117,7 @@ Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_coun
         if (i > 0) buf_append_c(&sql, ", ");
         duck_append_literal(&sql, column->name);
         buf_append_c(&sql, ": {name: ");
-        duck_append_literal(&sql, column->name);
+        duck_append_literal(&sql, duck_scan_column(arena, column->name));
         buf_printf(&sql, ", type: '%.*s', default_value: NULL}",
                    STR_ARG(duck_type_name(arena, column->type)));
     }

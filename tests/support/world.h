@@ -11,6 +11,7 @@
 #include "engine/stream.h"
 #include "sim/sim.h"
 #include "state/facts.h"
+#include "state/payload.h"
 #include "store/store.h"
 #include "support/sim_sqlconn.h"
 
