@@ -58,13 +58,14 @@ static bool is_plain(const Scan *scan)
     return scan->quote == 0 && scan->comment_depth == 0;
 }
 
-/* At `at`; returns how many bytes were understood. A doubled quote closes and opens again, which comes to the same. */
+/* At `at`; returns how many bytes were understood. */
 static size_t scan_step(Scan *scan, Str line, size_t at)
 {
     char c    = line.ptr[at];
     char next = at + 1 < line.len ? line.ptr[at + 1] : '\0';
 
     if (scan->quote) {
+        if (c == scan->quote && next == scan->quote) return 2; /* a doubled one stands for itself */
         if (c == scan->quote) scan->quote = 0;
         return 1;
     }
