@@ -13,7 +13,6 @@ typedef struct Looking {
 typedef struct Action {
     const char *name;
     size_t      arguments; /* besides the action and the path */
-    bool        needs_table;
     bool (*run)(Looking *looking, Err *err);
 } Action;
 
@@ -126,11 +125,11 @@ static bool show_sql(Looking *looking, Err *err)
     return show_query(looking, looking->invocation->arguments.items[2], err);
 }
 
-static const Action actions[] = {{"schema", 0, true, show_schema},
-                                 {"history", 0, true, show_history},
-                                 {"files", 0, true, show_files},
-                                 {"cat", 0, true, show_rows},
-                                 {"sql", 1, true, show_sql}};
+static const Action actions[] = {{"schema", 0, show_schema},
+                                 {"history", 0, show_history},
+                                 {"files", 0, show_files},
+                                 {"cat", 0, show_rows},
+                                 {"sql", 1, show_sql}};
 
 static const Action *find_action(const Invocation *invocation, Err *err)
 {

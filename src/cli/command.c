@@ -95,11 +95,6 @@ const Command *command_find(Str name)
     return NULL;
 }
 
-const FlagSpec *flag_spec(FlagId id)
-{
-    return &flag_specs[id];
-}
-
 bool invocation_has(const Invocation *invocation, FlagId flag)
 {
     return invocation->flags[flag].ptr != NULL;

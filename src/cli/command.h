@@ -54,9 +54,8 @@ struct Invocation {
     int       exit_status; /* set by the command when a signal decides it; else by the error */
 };
 
-const Command  *command_find(Str name);
-const Command  *command_list(size_t *count_out);
-const FlagSpec *flag_spec(FlagId id);
+const Command *command_find(Str name);
+const Command *command_list(size_t *count_out);
 
 /* Parses the words after the command's name, then the configuration file. ERR_USAGE, ERR_CONFIG. */
 bool command_parse(int argc, char **argv, Invocation *invocation, Err *err) MUST_CHECK;
