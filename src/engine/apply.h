@@ -10,11 +10,10 @@ typedef struct ApplyOptions {
     TableRef    bronze, silver, control;
     TableRef    facts; /* path empty: none; the verdict is then not advanced */
     Granularity granularity;
-    const Str
-          *instances; /* capture instances of the table, whose rows are ours; count at least 1 */
-    size_t instance_count;
-    const Str *keys; /* spelled as captured; at least 1 */
-    size_t     key_count;
+    const Str  *instances; /* of the table, whose rows are ours; at least 1 */
+    size_t      instance_count;
+    const Str  *keys; /* spelled as captured; at least 1 */
+    size_t      key_count;
 } ApplyOptions;
 
 typedef struct ApplyResult {
@@ -22,13 +21,20 @@ typedef struct ApplyResult {
     OptLsn  applied_lsn;
     OptTime finalized_until;
     int64_t rows_written, rows_deleted;
-    int64_t waves_applied;
+    int64_t waves_applied; /* of chunked snapshots; 0 in this version */
 } ApplyResult;
 
+/* Brings silver up to what bronze holds now, records the position, then moves silver's verdict. A
+ * crash between any two steps, and a call with nothing new, change no row that is right. `out`
+ * tells what was done; without a bronze table that is nothing.
+ * Errors: ERR_STATE (rows that are not of this table, chunks without their open), ERR_UNSUPPORTED
+ * (a chunked snapshot is open), ERR_CONFLICT (others kept changing silver), ERR_QUERY_ENGINE,
+ * ERR_STORE, ERR_CANCELLED. */
 bool apply_run(Env *env, const ApplyOptions *options, ApplyResult *out, Err *err) MUST_CHECK;
 
 /* Fills the instances and keys of a table from the source (7.1): the keys given, else the
- * configured instance's unique index. */
+ * configured instance's unique index. They live in `arena`. ERR_CONFIG when there is no such key
+ * column or no index; the source's errors. */
 bool apply_resolve(Env *env, const SourceOptions *source, Str capture_instance, const Str *keys,
                    size_t key_count, Arena *arena, ApplyOptions *options, Err *err) MUST_CHECK;
 

@@ -4,8 +4,7 @@
 
 #include "engine/apply.h"
 
-/* What to apply (7.2): decided from control, facts and bronze before anything is read or written.
- */
+/* What to apply (7.2), decided from control, facts and bronze before anything is written. */
 typedef struct ApplyPlan {
     bool   rebuild;
     OptLsn snapshot;           /* newest complete one */
@@ -38,7 +37,5 @@ Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys,
 /* A touched file's content after the call: its survivors and the new images of its rows. */
 Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path);
 Str apply_sql_inserts(const ApplySql *sql);
-/* Whether a file whose key bounds are given may hold a key of chg: a condition on `c` (chg). */
-Str apply_sql_key_list(const ApplySql *sql, const char *alias);
 
 #endif

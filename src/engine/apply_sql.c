@@ -12,7 +12,7 @@ static Str quoted(const ApplySql *sql, Str name)
 }
 
 /* "a.k1, a.k2"; alias "" for bare names. */
-Str apply_sql_key_list(const ApplySql *sql, const char *alias)
+static Str key_list(const ApplySql *sql, const char *alias)
 {
     Buf buf = buf_new(sql->arena, 0);
 
@@ -87,7 +87,7 @@ static Str newest_per_key(const ApplySql *sql, Str changes, const Schema *bronze
     return str_printf(sql->arena,
                       "SELECT %.*s FROM (%.*s) AS b QUALIFY row_number() OVER (PARTITION BY %.*s "
                       "ORDER BY %.*s) = 1",
-                      STR_ARG(columns), STR_ARG(changes), STR_ARG(apply_sql_key_list(sql, "b")),
+                      STR_ARG(columns), STR_ARG(changes), STR_ARG(key_list(sql, "b")),
                       STR_ARG(newest_first(sql, bronze)));
 }
 

@@ -3,7 +3,7 @@
  *
  * The order is what a crash between any two steps rests on: data first (bronze), then what
  * announces it (facts), then what completes it (commits/<n>), the verdict last. */
-#include "engine/batch.h"
+#include "engine/batch_fold.h"
 
 #include "engine/plan_batch.h"
 #include "engine/read_parallel.h"

@@ -1,5 +1,5 @@
 /* batch_fold.c - the measured columns of a batch's facts row. */
-#include "engine/batch.h"
+#include "engine/batch_fold.h"
 
 #include "base/limits.h"
 

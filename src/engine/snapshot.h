@@ -1,5 +1,4 @@
-/* snapshot.h - a full snapshot, and the bootstrap that starts a stream with one (algorithms.md 3).
- */
+/* snapshot.h - a full snapshot, and the bootstrap that starts a stream (algorithms.md 3). */
 #ifndef TIDELAKE_ENGINE_SNAPSHOT_H
 #define TIDELAKE_ENGINE_SNAPSHOT_H
 

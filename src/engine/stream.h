@@ -32,7 +32,7 @@ typedef struct StreamOptions {
     Str           app_id;
     Str           checkpoint; /* path of the directory */
     Trigger       trigger;
-    int64_t       interval_ms;
+    int64_t       interval_ms; /* of TRIGGER_INTERVAL */
     int64_t       poll_interval_ms;
     int64_t       max_commits_per_batch; /* 0: no limit */
     int64_t       max_batches;           /* 0: no limit */
@@ -41,7 +41,6 @@ typedef struct StreamOptions {
     StartingPoint starting;
     Lsn           starting_lsn;
     bool          schema_change_fails; /* schema_change_policy: fail */
-    Schema        columns;             /* explicit `columns`; column_count 0: inferred */
     const Str    *snapshot_keys;
     size_t        snapshot_key_count;
 } StreamOptions;

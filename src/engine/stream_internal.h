@@ -1,5 +1,4 @@
-/* stream_internal.h - the state of one run, shared by stream.c (the run) and batch.c (one batch).
- */
+/* stream_internal.h - the state of one run: stream.c has the run, batch.c one batch. */
 #ifndef TIDELAKE_ENGINE_STREAM_INTERNAL_H
 #define TIDELAKE_ENGINE_STREAM_INTERNAL_H
 
@@ -40,8 +39,10 @@ typedef struct Stream {
 void stream_warn(Stream *stream, Str text);
 /* ERR_SCHEMA_CHANGED when the table has an instance that this version cannot follow. */
 bool stream_check_instances(const CaptureTable *table, Err *err) MUST_CHECK;
+/* Reads the server's clock and zone; what is odd about them becomes a warning. */
 bool stream_refresh_clock(Stream *stream, Err *err) MUST_CHECK;
-/* Runs batch `next_batch`, (position, end]: rows, facts, commit, verdict. */
+/* Runs batch `next_batch`, (position, end]: rows, facts, commit, verdict. `is_replay`: an earlier
+ * run planned it and may have done any part of it. */
 bool stream_run_batch(Stream *stream, const Offset *end, bool is_replay, Err *err) MUST_CHECK;
 
 #endif

@@ -12,9 +12,8 @@
 typedef struct VerdictTracker VerdictTracker;
 bool verdict_tracker_start(Env *env, const TableRef *control, Str table_label,
                            Granularity granularity, VerdictTracker **out, Err *err) MUST_CHECK;
-void verdict_tracker_offer(
-    VerdictTracker *tracker,
-    const Offset   *end); /* after the batch's checkpoint commit; never blocks. Accepts NULL */
+/* After the batch's checkpoint commit; never blocks. Accepts NULL. */
+void verdict_tracker_offer(VerdictTracker *tracker, const Offset *end);
 /* Applies what is left and stops. Accepts NULL. Its failures were logged and fail nobody. */
 void verdict_tracker_stop(VerdictTracker *tracker);
 

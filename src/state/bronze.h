@@ -7,7 +7,8 @@
 
 typedef struct Bronze Bronze;
 
-/* `captured`: the columns the stream reads. Nothing is created yet. */
+/* The table at `ref`, which need not exist: bronze_prepare creates it. ERR_STATE when something
+ * else is there. */
 bool bronze_open(DeltaContext *context, const TableRef *ref, Bronze **out, Err *err) MUST_CHECK;
 void bronze_close(Bronze *bronze); /* accepts NULL */
 /* Its table, NULL while there is none. */
@@ -21,8 +22,7 @@ bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command
 /* Where a batch's or snapshot's rows go before their commit. After bronze_prepare. */
 bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err) MUST_CHECK;
 
-/* Publishes and commits a batch's files once: key sink id / batch id, userMetadata of its counts.
- */
+/* Publishes and commits a batch's files once: key sink id / batch id, its counts in the commit. */
 bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                          Str sink_id, int64_t batch_id, const BatchCounts *counts,
                          DeltaOutcome *out, Err *err) MUST_CHECK;
@@ -40,8 +40,7 @@ bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd 
 bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
                           bool *found, Offset *out, Err *err) MUST_CHECK;
 /* The same for a table that has no whole snapshot of these instances, the first of which it was
- * read under. When another run came first, nothing is committed: `found`, and `at` is that one's.
- */
+ * read under. When another run came first, nothing is committed: `found`, and `at` is its. */
 bool bronze_append_first_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds,
                                   size_t count, const Str *instances, size_t instance_count,
                                   Offset *at, bool *found, Err *err) MUST_CHECK;

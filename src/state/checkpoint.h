@@ -19,10 +19,10 @@ bool checkpoint_open(Store *store, Clock *clock, Rng *rng, Str path, Checkpoint 
                      Err *err) MUST_CHECK;
 void checkpoint_close(Checkpoint *checkpoint); /* accepts NULL */
 
-int64_t
-checkpoint_get_generation(const Checkpoint *checkpoint); /* 0 unless a recovery started another */
-bool checkpoint_has_generation_start(const Checkpoint *checkpoint,
-                                     Offset           *out);    /* snapshot_lsn of the state file */
+/* 0 unless a recovery started another. */
+int64_t checkpoint_get_generation(const Checkpoint *checkpoint);
+/* Where a later generation starts: snapshot_lsn of the state file. */
+bool checkpoint_has_generation_start(const Checkpoint *checkpoint, Offset *out);
 bool checkpoint_is_new(const Checkpoint *checkpoint); /* no batch was ever planned */
 bool checkpoint_has_metadata(const Checkpoint *checkpoint);
 

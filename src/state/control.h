@@ -8,8 +8,7 @@
 
 typedef enum Granularity { GRANULARITY_MINUTE, GRANULARITY_HOUR, GRANULARITY_DAY } Granularity;
 bool granularity_parse(Str text, Granularity *out) MUST_CHECK;
-/* The start of the period that holds the time: every period that ends at or before it is complete.
- */
+/* The start of the period that holds the time: periods that end at or before it are complete. */
 int64_t granularity_truncate(Granularity granularity, int64_t utc_us);
 
 typedef struct ControlRow {
@@ -23,12 +22,13 @@ typedef struct ControlRow {
 } ControlRow;
 
 typedef struct Control Control;
-bool                   control_open(DeltaContext *context, const TableRef *ref, Control **out,
-                                    Err *err) MUST_CHECK; /* creates it when missing */
-void                   control_close(Control *control);   /* accepts NULL */
 
-bool control_read(Control *control, Str table_name, ControlRow *out,
-                  Err *err) MUST_CHECK; /* the newest; exists false when there is no row */
+/* Creates the table when missing. */
+bool control_open(DeltaContext *context, const TableRef *ref, Control **out, Err *err) MUST_CHECK;
+void control_close(Control *control); /* accepts NULL */
+
+/* The row as it is now; `exists` false when there is none. */
+bool control_read(Control *control, Str table_name, ControlRow *out, Err *err) MUST_CHECK;
 /* Moves the verdict when `end` has a commit time and its period is later than the recorded one;
  * never back. A lost race is retried for up to 60 s. `finalized_out` (may be NULL): the verdict in
  * force. */

@@ -1,5 +1,4 @@
-/* facts.h - the table that says what happened: a row per micro-batch and per event (state.md 7, 8).
- */
+/* facts.h - the table of what happened: a row per micro-batch and per event (state.md 7, 8). */
 #ifndef TIDELAKE_STATE_FACTS_H
 #define TIDELAKE_STATE_FACTS_H
 

@@ -10,6 +10,7 @@
 Schema silver_schema_of_bronze(Arena *arena, const Schema *bronze);
 /* True for bronze's metadata and sink columns, in any case. */
 bool bronze_is_metadata_column(Str name);
+/* The table may have more columns than bronze has now. ERR_STATE when something else is there. */
 bool silver_open_or_create(DeltaContext *context, const TableRef *ref, const Schema *bronze,
                            DeltaTable **out, Err *err) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 #include "support/test_support.h"
 
-#include "engine/batch.h"
+#include "engine/batch_fold.h"
 
 #include <math.h>
 
