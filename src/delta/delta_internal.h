@@ -358,7 +358,7 @@ bool log_put_commit(const LogPlace *place, int64_t version, Str text, Str txn_id
                     Err *err) MUST_CHECK;
 /* Full jitter: 50 ms doubling to 5 s. `attempt` from 1. */
 bool log_back_off(DeltaContext *context, int attempt, Err *err) MUST_CHECK;
-#define COMMIT_ATTEMPTS 20
+#define COMMIT_ATTEMPTS       20
 #define COMMIT_QUIET_ATTEMPTS 2 /* lost races before one is worth a warning */
 /* ERR_CANCELLED when somebody wants us to stop. */
 bool log_check_cancel(const DeltaContext *context, Err *err) MUST_CHECK;
