@@ -490,6 +490,8 @@ static bool merge_once(Apply *apply, Err *err)
     Merge merge = {.apply = apply, .arena = arena_new()};
     bool  ok    = delta_writer_open(apply->silver, STR("apply"), NULL, &merge.writer, err);
 
+    for (size_t i = 0; ok && i < apply->options->key_count; i++)
+        delta_writer_index_column(merge.writer, apply->options->keys[i]);
     if (ok && delta_table_get_file_count(apply->silver) == 0)
         ok = fill(&merge, err);
     else if (ok)

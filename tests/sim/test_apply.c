@@ -1,5 +1,6 @@
 #include "support/test_support.h"
 
+#include "base/buf.h"
 #include "support/shop.h"
 
 static void verdict_moves_with_an_empty_batch(void **state) /* T8.2 */
@@ -182,6 +183,32 @@ static void only_files_with_a_changed_key_are_opened(void **state)
     world_close(world);
 }
 
+/* Without statistics of the key every file of a wide table would be opened. */
+static void a_key_behind_the_32nd_column_has_statistics(void **state) /* delta.md 2.4 */
+{
+    World        *world   = world_open(state, 1);
+    StreamOptions options = shop_bootstrap();
+    Str           keys[]  = {STR("id")};
+    ApplyOptions  apply   = world_apply_options(keys, 1);
+    Buf           columns = buf_new(world_arena(world), 0);
+    Str           silver;
+
+    for (int i = 0; i < 40; i++)
+        buf_printf(&columns, "c%d int NULL, ", i);
+    world_create(
+        world, "orders",
+        str_c(world_arena(world), str_printf(world_arena(world), "%.*sid int NOT NULL PRIMARY KEY",
+                                             STR_ARG(buf_str(&columns)))));
+    world_commit(world, "INSERT INTO dbo.orders (c1, id) VALUES (5, 7001), (5, 7002)");
+    (void)world_stream(world, &options);
+    (void)world_apply(world, &apply);
+    silver = world_store_text(world);
+    silver = str_slice(silver, (size_t)str_find(silver, STR(SILVER "/_delta_log"), 0), silver.len);
+    assert_true(str_find(silver, STR("\\\"id\\\":7001"), 0) >= 0);
+    assert_true(str_find(silver, STR("\\\"id\\\":7002"), 0) >= 0);
+    world_close(world);
+}
+
 static void a_captured_column_may_have_any_name(void **state)
 {
     World        *world   = world_open(state, 1);
@@ -274,6 +301,7 @@ int main(void)
         cmocka_unit_test(what_lands_after_the_reads_waits_for_the_next_call),
         cmocka_unit_test(every_shape_of_key_change_reaches_silver),
         cmocka_unit_test(only_files_with_a_changed_key_are_opened),
+        cmocka_unit_test(a_key_behind_the_32nd_column_has_statistics),
         cmocka_unit_test(a_captured_column_may_have_any_name),
         cmocka_unit_test(every_type_survives_the_whole_way),
         cmocka_unit_test(a_large_commit_is_there_whole_or_not_at_all),
