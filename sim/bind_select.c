@@ -64,8 +64,8 @@ static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_on
                                 "The ORDER BY position number %lld is out of range of the number "
                                 "of items in the select list.",
                                 (long long)expr->value.i64);
-        out->node = build->outs.items[expr->value.i64 - 1]
-                        .node; /* NOLINT(clang-analyzer-core.NullDereference): within count */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): within count */
+        out->node = build->outs.items[expr->value.i64 - 1].node;
         return true;
     }
     if (expr->kind == EXPR_COLUMN && expr->parts.count == 1)

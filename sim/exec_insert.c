@@ -257,7 +257,8 @@ static bool insert_defaults(Insert *insert)
     insert->ordinal_count = 0;
     if (!binder_check_permissions(change->binder)) return false;
     binder_start(change->binder, &change->exec);
-    const SimValue *none[] = {NULL};
+    const SimValue **none = ARENA_ARRAY(change->arena, const SimValue *,
+                                        change->target.info->column_count + 1);
     return change_send_header(change) && insert_row(insert, none);
 }
 

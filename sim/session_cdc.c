@@ -35,7 +35,7 @@ bool cdc_can_access(SimSession *session, const SimCaptureInstance *instance)
 
 bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *arena, SimValue *out)
 {
-    SimCaptureInstance instance;
+    SimCaptureInstance instance = {.name = STR_EMPTY};
 
     *out = value_lsn(arena, LSN_ZERO);
     if (!sim_cdc_find_instance(database, name, arena, &instance) ||
@@ -324,7 +324,7 @@ static bool captured_row(ProcCall *call, const SimCaptureInstance *instance,
 
 static bool sp_cdc_get_captured_columns(ProcCall *call)
 {
-    SimCaptureInstance instance;
+    SimCaptureInstance instance = {.name = STR_EMPTY};
 
     if (!find_instance(call, 0, &instance) ||
         !proc_columns(call, column_specs, COUNT_OF(column_specs)))
@@ -341,8 +341,8 @@ static bool sp_cdc_get_ddl_history(ProcCall *call)
         {"capture_instance", "sysname"},  {"required_column_update", "bit"},
         {"ddl_command", "nvarchar(max)"}, {"ddl_lsn", "binary(10)"},
         {"ddl_time", "datetime"}};
-    SimCaptureInstance instance;
-    SimDdlEntry       *entries = NULL;
+    SimCaptureInstance instance = {.name = STR_EMPTY};
+    SimDdlEntry       *entries  = NULL;
 
     if (!find_instance(call, 0, &instance) || !proc_columns(call, specs, COUNT_OF(specs)))
         return false;
@@ -555,9 +555,9 @@ bool bind_cdc_function(Binder *binder, QueryScope *scope, const Source *from, Se
     Str prefix                  = STR("fn_cdc_get_all_changes_"),
         lower                   = str_lower_ascii(binder->arena, from->name.name);
     SimDatabase       *database = binder->session->database;
-    SimCaptureInstance instance;
-    StmtList           stmts = {0};
-    Node              *check = NULL;
+    SimCaptureInstance instance = {.name = STR_EMPTY};
+    StmtList           stmts    = {0};
+    Node              *check    = NULL;
     Str                user;
 
     *found = false;
