@@ -1,8 +1,10 @@
-/* compare.c - is a silver table equal to its source, row by row and value by value? Uses none of tidelake's engine.
+/* compare.c - is a silver table equal to its source, row by row and value by value? Uses none of
+ * tidelake's engine.
  *
  * compare --connection STRING --table dbo.orders --silver PATH [--show N]
  *
- * Reads both whole, so it is for tables that are small enough and at rest. Exit 0: equal. 1: differences, shown. */
+ * Reads both whole, so it is for tables that are small enough and at rest. Exit 0: equal. 1:
+ * differences, shown. */
 #include "program.h"
 
 #include "base/environment.h"

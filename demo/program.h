@@ -1,4 +1,5 @@
-/* program.h - what the small programs of this folder share: options, a connection, libduckdb. They use tidelake's drivers and nothing of its engine. */
+/* program.h - what the small programs of this folder share: options, a connection, libduckdb. They
+ * use tidelake's drivers and nothing of its engine. */
 #ifndef TIDELAKE_DEMO_PROGRAM_H
 #define TIDELAKE_DEMO_PROGRAM_H
 
@@ -22,7 +23,8 @@ typedef struct Program {
     SqlConn     *conn;
 } Program;
 
-/* The value behind `--name`, or `fallback`; NULL as fallback: required, ends the program with status 2. */
+/* The value behind `--name`, or `fallback`; NULL as fallback: required, ends the program with
+ * status 2. */
 Str     program_option(int argc, char **argv, const char *name, const char *fallback);
 int64_t program_number(int argc, char **argv, const char *name, const char *fallback);
 

@@ -1,4 +1,5 @@
-/* sql.c - runs a GO-separated script from stdin through the same driver tidelake uses, against any SQL Server; stops at the first error.
+/* sql.c - runs a GO-separated script from stdin through the same driver tidelake uses, against any
+ * SQL Server; stops at the first error.
  *
  * sql --connection STRING < script.sql */
 #include "program.h"

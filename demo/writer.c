@@ -1,8 +1,11 @@
-/* writer.c - keeps changing the shop: orders come, move on, are corrected and cancelled, in transactions of a few statements.
+/* writer.c - keeps changing the shop: orders come, move on, are corrected and cancelled, in
+ * transactions of a few statements.
  *
- * writer --connection STRING [--seconds N] [--rate TRANSACTIONS_A_SECOND] [--transactions N] [--seed N] [--first-order ID]
+ * writer --connection STRING [--seconds N] [--rate TRANSACTIONS_A_SECOND] [--transactions N]
+ * [--seed N] [--first-order ID]
  *
- * Stops after N seconds or transactions, or on SIGTERM between two transactions; prints how many it committed. */
+ * Stops after N seconds or transactions, or on SIGTERM between two transactions; prints how many
+ * it committed. */
 #include "program.h"
 
 #include <stdio.h>
@@ -120,7 +123,8 @@ static bool run_transaction(Shop *shop, Err *err)
     return sqlconn_execute(shop->program->conn, buf_str(&shop->sql), err);
 }
 
-/* A key that is taken, or a deadlock with another writer: the next transaction tries something else. */
+/* A key that is taken, or a deadlock with another writer: the next transaction tries something
+ * else. */
 static bool may_go_on(SqlConn *conn, const Err *err)
 {
     Err ignored = ERR_INIT;
