@@ -64,7 +64,6 @@ static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_on
                                 "The ORDER BY position number %lld is out of range of the number "
                                 "of items in the select list.",
                                 (long long)expr->value.i64);
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): within count */
         out->node = build->outs.items[expr->value.i64 - 1].node;
         return true;
     }
@@ -93,10 +92,11 @@ static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_on
 static bool bind_order(Build *build)
 {
     for (size_t i = 0; i < build->select->order_by.count; i++) {
-        SortItem item;
+        SortItem item = {NULL, false};
         if (!bind_order_item(build, &build->select->order_by.items[i], build->select->distinct,
                              &item))
             return false;
+        assert(item.node);
         if (sim_type_is_lob(item.node->type.kind))
             return binder_error(build->binder, build->select->order_by.items[i].expr->line, 306,
                                 "The text, ntext, and image data types cannot be compared or "
