@@ -89,7 +89,7 @@ static Str rebuild(Str changes, Arena *arena)
 
     for (Str rest = changes, row; changes.len > 0 && str_split_next(&rest, ' ', &row);) {
         Str     field[5];
-        int64_t operation, id, value;
+        int64_t operation, id = 0, value = 0;
         for (size_t i = 0; i < 5; i++)
             assert_true(str_split_next(&row, ':', &field[i]));
         assert_true(str_parse_i64(field[0], &operation) && str_parse_i64(field[2], &id) &&
