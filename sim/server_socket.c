@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#define SLICE_MS    20 /* a shaped link carries pieces of so long */
+#define SLICE_MS    5 /* a shaped link carries pieces of so long */
 #define SLICE_BYTES 1460
+#define BUFFER_NS   20000000
 
 static bool socket_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *got_out, Err *err)
 {
@@ -22,14 +23,16 @@ static bool socket_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *g
     }
 }
 
-/* Waits until the link has carried everything before, and takes it for `len` bytes more. */
+/* Waits until the link has carried what was sent before, and takes it for `len` bytes more. A link has a buffer, so a
+ * server that was late for a moment catches up. */
 static void take_link(SocketTransport *transport, size_t len)
 {
-    int64_t now_ns   = clock_monotonic_ns(transport->clock);
     int64_t carry_ns = (int64_t)((double)len * 1e9 / (double)transport->bandwidth);
+    int64_t now_ns;
 
-    transport->link_free_ns = MAX(transport->link_free_ns, now_ns) + carry_ns;
     transport->clock->sleep_until(transport->clock, transport->link_free_ns, transport->stop);
+    now_ns                  = clock_monotonic_ns(transport->clock);
+    transport->link_free_ns = MAX(transport->link_free_ns, now_ns - BUFFER_NS) + carry_ns;
 }
 
 /* Sends at least a byte. What the kernel takes at once costs no time of waiting. */
