@@ -90,8 +90,11 @@ static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, E
     if (!is_shaped) return send_all(transport, bytes, len, err);
     began_ns   = clock_monotonic_ns(transport->clock);
     blocked_ns = transport->blocked_ns;
-    if (transport->begins && transport->latency_ms > 0)
+    if (transport->begins) {
         clock_sleep_ms(transport->clock, transport->latency_ms, transport->stop);
+        transport->link_free_ns = MAX(transport->link_free_ns,
+                                      clock_monotonic_ns(transport->clock));
+    }
     transport->begins     = false;
     ok                    = transport->bandwidth > 0 ? send_shaped(transport, bytes, len, err)
                                                      : send_all(transport, bytes, len, err);
