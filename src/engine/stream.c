@@ -226,6 +226,24 @@ static void close_stream(Stream *stream)
 
 /* --- the loop --- */
 
+/* A position that capture has not reached yet, though it had reached the instance: this is another
+ * database, or an older copy of it, whose changes up to the position would never be read. */
+static void warn_of_older_source(Stream *stream, Lsn newest)
+{
+    const CaptureInstance *instance = &stream->table.instances[0];
+    Lsn                    position = stream->position.lsn;
+
+    if (lsn_compare(newest, position) >= 0 || !instance->has_start_lsn ||
+        lsn_compare(position, instance->start_lsn) < 0)
+        return;
+    stream_warn(stream,
+                str_printf(stream->arena,
+                           "the position %s is above %s, the newest LSN captured: is this the "
+                           "database the stream began on, or was it restored from an older copy? "
+                           "What is captured up to the position is not read",
+                           lsn_format(position).text, lsn_format(newest).text));
+}
+
 /* The end of the next batch; `has_work` false when idle. Batch 0 of a new checkpoint always runs
  * (2.1). */
 static bool plan_end(Stream *stream, bool *has_work, Offset *end, Err *err)
@@ -239,6 +257,7 @@ static bool plan_end(Stream *stream, bool *has_work, Offset *end, Err *err)
     if (!stream->has_target && !mssql_max_lsn(stream->mssql, &upper, &is_null, err)) return false;
     *has_work = plan_batch_end(stream->position.lsn, upper, nth, &end->lsn);
     if (!*has_work) {
+        warn_of_older_source(stream, upper);
         *has_work = stream->next_batch == 0;
         return true;
     }

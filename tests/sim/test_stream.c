@@ -435,6 +435,23 @@ static void of_two_bootstraps_one_is_kept(void **state)
     }
 }
 
+/* The source was restored from an older copy, or is another one. */
+static void a_position_above_what_is_captured_is_a_warning(void **state)
+{
+    World        *world   = shop_open(state, 1);
+    StreamOptions options = shop_stream_from(world_max_lsn(world));
+
+    (void)world_stream(world, &options);
+    assert_int_equal(world_line_count(world, "is above"), 0);
+    options.starting_lsn.bytes[0] = 1;
+    options.checkpoint            = STR("checkpoints/elsewhere");
+    options.app_id                = STR("elsewhere");
+    (void)shop_insert(world, 1);
+    (void)world_stream(world, &options);
+    assert_int_equal(world_line_count(world, "older copy"), 1);
+    world_close(world);
+}
+
 /* Commits c2 to c5 as batch 1, then a crash at `path`. */
 static void crash_in_a_batch(World *world, const StreamOptions *options, Lsn *lsns,
                              const char *path)
@@ -694,6 +711,7 @@ int main(void)
         cmocka_unit_test(a_checkpoint_one_batch_behind_is_refused),
         cmocka_unit_test(two_streams_of_one_app_id_skip_nothing),
         cmocka_unit_test(of_two_bootstraps_one_is_kept),
+        cmocka_unit_test(a_position_above_what_is_captured_is_a_warning),
         cmocka_unit_test(a_batch_that_is_in_bronze_cannot_be_lost),
         cmocka_unit_test(a_batch_that_is_not_in_bronze_can_be_lost),
         cmocka_unit_test(earliest_on_an_instance_capture_has_not_reached),
