@@ -60,8 +60,10 @@ bool wire_open(Invocation *invocation, const Settings *settings, bool with_sourc
                                 .log         = env->log,
                                 .cancel      = env->cancel,
                                 .engine_info = STR("tidelake/" TIDELAKE_VERSION),
-                                .compression = compression(settings)};
+                                .compression = compression(settings),
+                                .turn        = queue_new(env->sched, 1)};
     env->delta = &out->delta;
+    (void)queue_push(out->delta.turn, env);
     if (!invocation_has(invocation, FLAG_NO_PROGRESS)) {
         out->progress        = progress_new(env->log, env->clock, is_terminal);
         env->on_progress     = progress_show;
@@ -100,6 +102,7 @@ void wire_close(Wire *wire)
     duck_close(env->duck);
     if (env->store) remove_scratch(wire);
     store_close(env->store);
+    queue_free(wire->delta.turn);
     sched_close(env->sched);
     signal_watch_close(wire->signals);
     log_close(env->log);

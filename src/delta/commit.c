@@ -288,11 +288,23 @@ static AttemptResult commit_loop(CommitRun *run, Err *err)
         log_at(table->context->log, attempt <= COMMIT_QUIET_ATTEMPTS ? LOG_DEBUG : LOG_WARN,
                "delta", "another writer committed first", LOG_STR("table", table->place.path),
                LOG_I64("version", table->state->version), LOG_I64("attempt", attempt));
+        if (attempt == 1 && table->context->turn) continue; /* who won waits no more */
         if (attempt < COMMIT_ATTEMPTS && !log_back_off(table->context, attempt, err))
             return ATTEMPT_FAILED;
     }
     err_set(err, ERR_CONFLICT, "other writers committed first %d times in a row", COMMIT_ATTEMPTS);
     return ATTEMPT_FAILED;
+}
+
+static AttemptResult commit_in_turn(CommitRun *run, Err *err)
+{
+    Queue        *turn     = run->table->context->turn;
+    void         *item     = NULL;
+    bool          has_turn = turn && queue_pop(turn, -1, &item);
+    AttemptResult result   = commit_loop(run, err);
+
+    if (has_turn) (void)queue_push(turn, item);
+    return result;
 }
 
 bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out,
@@ -302,7 +314,7 @@ bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutco
 
     copy_removes(&run);
     warn_of_short_retention(&run);
-    AttemptResult result = commit_loop(&run, err);
+    AttemptResult result = commit_in_turn(&run, err);
     bool          ok     = result == ATTEMPT_WRITTEN || result == ATTEMPT_SKIPPED;
     if (ok) {
         *out = result == ATTEMPT_WRITTEN ? DELTA_WRITTEN : DELTA_SKIPPED;

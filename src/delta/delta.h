@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/sched.h"
 #include "duck/duck.h"
 #include "store/store.h"
 #include "types/row_block.h"
@@ -29,6 +30,9 @@ typedef struct DeltaContext {
     Cancel         *cancel;      /* may be NULL */
     Str             engine_info; /* "tidelake/0.1.0", for commitInfo */
     DuckCompression compression;
+    /* Holds one item, which a commit takes and gives back: tasks of one process take turns instead
+     * of racing. NULL: they race as processes do. */
+    Queue *turn;
 } DeltaContext;
 
 typedef struct DeltaTable DeltaTable;

@@ -102,6 +102,26 @@ def every_table_command_shows_what_is_there(folder):
 
 
 @test
+def many_streams_share_facts_and_control_without_racing(folder):
+    server, count = Server(folder, "--capture-interval", "manual"), 30
+    try:
+        server.sql("EXEC sys.sp_cdc_enable_db;")
+        for i in range(count):
+            server.sql(f"CREATE TABLE dbo.m{i} (id int NOT NULL PRIMARY KEY, v int); INSERT INTO dbo.m{i} VALUES (1, {i});\nGO\n"
+                       f"EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'm{i}', @role_name = NULL;")
+        server.scan()
+        config = folder / "many.yaml"
+        config.write_text(f'source: {{connection: "{server.connection()}"}}\nlake: {{root: {folder}/lake, facts: facts, control: control}}\n'
+                          "defaults: {bootstrap: true, trigger: available-now}\nstreams:\n" + "".join(
+                              f"  - {{capture_instance: dbo_m{i}, bronze: m{i}, app_id: m{i}, checkpoint: c{i}}}\n" for i in range(count)))
+        done = tidelake("stream", "--config", str(config), check=True)
+        equal(done.stderr.count("another writer committed first"), 0, "commits that kept losing")
+        equal(Lake(folder / "lake", server).query("facts", "SELECT count(DISTINCT app_id) FROM t WHERE event IS NULL"), [[count]])
+    finally:
+        server.close()
+
+
+@test
 def a_stream_stops_between_batches_when_asked(folder):
     server = server_with_parcel(folder)
     try:
