@@ -170,7 +170,7 @@ static bool set_address(OptionId id, Str value, Str *out, Err *err)
 
 static bool set_retention(CliOptions *options, Str value, Err *err)
 {
-    int64_t ms;
+    int64_t ms = 0;
 
     if (!set_duration(OPTION_RETENTION, value, 60000, &ms, err)) return false;
     options->retention_minutes = ms / 60000;

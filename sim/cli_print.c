@@ -51,15 +51,16 @@ static bool is_json(const Printer *printer)
 
 static Str float_text(Arena *arena, double value, bool is_real)
 {
-    char text[40];
+    char   text[40] = "";
+    size_t len      = double_format_shortest(value, text);
 
-    if (!is_real) return str_copy(arena, (Str){text, double_format_shortest(value, text)});
+    if (!is_real) return str_copy(arena, (Str){text, len});
     for (int digits = 7; digits <= 9; digits++) {
         double back;
-        int    len = snprintf(text, sizeof text, "%.*g", digits, value);
-        if (str_parse_double((Str){text, (size_t)len}, &back) && (float)back == (float)value) break;
+        len = (size_t)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (str_parse_double((Str){text, len}, &back) && (float)back == (float)value) break;
     }
-    return str_copy(arena, str_from_c(text));
+    return str_copy(arena, (Str){text, len});
 }
 
 static Str converted(Arena *arena, const SimValue *value, int style)

@@ -31,7 +31,7 @@ static bool announce(const SimListener *listener, Err *err)
 static void wait_for_a_signal(CliWorld *world)
 {
     while (!cancel_is_requested(world->cancel))
-        clock_sleep_ms(world->clock, 3600 * 1000, world->cancel);
+        clock_sleep_ms(world->clock, INT64_C(3600000), world->cancel);
 }
 
 int cli_serve(CliOptions *options)

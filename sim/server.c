@@ -194,8 +194,8 @@ static bool bind_socket(SimListener *listener, const char *host, const char *por
 
 static bool name_address(SimListener *listener, const char *host, Err *err)
 {
-    struct sockaddr_storage bound;
-    socklen_t               len = sizeof bound;
+    struct sockaddr_storage bound = {.ss_family = AF_UNSPEC};
+    socklen_t               len   = sizeof bound;
     char                    port[16];
 
     if (getsockname(listener->socket, (struct sockaddr *)&bound, &len) != 0 ||

@@ -8,7 +8,7 @@
 #define DAYS_1900   693595
 #define DAYS_9999   3652058 /* to 9999-12-31 */
 #define TICKS_A_DAY INT64_C(864000000000)
-#define OFFSET_MOST (14 * 60) /* minutes */
+#define OFFSET_MOST INT64_C(840) /* minutes */
 #define DECIMAL_BYTES(precision) \
     ((precision) <= 9 ? 5 : (precision) <= 19 ? 9 : (precision) <= 28 ? 13 : 17)
 #define LOB_LENGTH      0x7FFFFFFF

@@ -201,7 +201,7 @@ static void put_variant(TdsWriter *writer, const TdsValue *value)
         return;
     }
     assert(tds_shape(variant->type.token) < SHAPE_LOB && variant->type.length >= 0);
-    at     = tds_room(writer, 2 * SHORT_BYTES + (size_t)variant->type.length);
+    at     = tds_room(writer, (size_t)2 * SHORT_BYTES + (size_t)variant->type.length);
     fixed  = tds_fixed_of(variant->type.token, variant->type.length);
     end    = at + 4;
     *end++ = fixed ? fixed : variant->type.token;
