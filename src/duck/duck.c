@@ -119,7 +119,7 @@ static void make_temp_parents(const Duck *duck)
     for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
         if (slash == path) continue;
         *slash = '\0';
-        (void)mkdir(path, 0777);
+        (void)mkdir(path, 0700); /* rows are spilled there */
         *slash = '/';
     }
 }

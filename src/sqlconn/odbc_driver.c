@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void odbc_driver_close(SqlDriver *base)
@@ -105,9 +106,11 @@ static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err
     pthread_mutex_lock(&driver->lock);
     if (str_find(driver->conf_text, plan->section, 0) < 0) {
         bool is_first = driver->conf_path.len == 0;
-        if (is_first)
+        if (is_first) { /* a folder that cannot be made is told by the write */
+            (void)mkdir(str_c(scratch, driver->scratch_directory), 0700);
             driver->conf_path = str_printf(driver->conf_arena, "%.*s/freetds-%ld.conf",
                                            STR_ARG(driver->scratch_directory), (long)getpid());
+        }
         Str text = str_printf(driver->conf_arena, "%.*s%.*s", STR_ARG(driver->conf_text),
                               STR_ARG(plan->section));
         ok       = write_conf(driver, text, scratch, err);
