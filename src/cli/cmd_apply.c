@@ -50,6 +50,21 @@ static bool apply_one(Env *env, Str name, Applying *applying, Arena *arena, Err 
            apply_run(env, &applying->options, &applying->result, err);
 }
 
+/* Streams of the file without silver are followed into bronze alone; a name asks for its own. */
+static bool leave_out_bronze_only(const Invocation *invocation, ChosenStream *chosen, size_t *count,
+                                  Err *err)
+{
+    size_t kept = 0;
+
+    if (invocation->arguments.count) return true;
+    for (size_t i = 0; i < *count; i++)
+        if (settings_text(&chosen[i].settings, SET_SILVER).len) chosen[kept++] = chosen[i];
+    *count = kept;
+    return kept > 0 ||
+           err_set(err, ERR_USAGE, "no stream of %.*s has `silver`, so there is nothing to apply",
+                   STR_ARG(invocation->config.path));
+}
+
 bool cmd_apply(Invocation *invocation, Err *err)
 {
     static const OutcomeForm form  = {.write = write_result, .describe = describe};
@@ -61,7 +76,9 @@ bool cmd_apply(Invocation *invocation, Err *err)
     Wire                     wire;
     bool                     ok;
 
-    if (!choose_streams(invocation, &chosen, &count, err)) return false;
+    if (!choose_streams(invocation, &chosen, &count, err) ||
+        !leave_out_bronze_only(invocation, chosen, &count, err))
+        return false;
     applying = ARENA_ARRAY(arena, Applying, count);
     outcomes = ARENA_ARRAY(arena, Outcome, count);
     for (size_t i = 0; i < count; i++) {

@@ -71,11 +71,14 @@ static const Command commands[] = {
      "lake/ops/facts --bootstrap\n",
      stream_settings, COUNT_OF(stream_settings), stream_flags, COUNT_OF(stream_flags), cmd_stream},
     {"apply", "[CAPTURE_INSTANCE...]", "bring silver up to bronze",
+     "Without names every stream of the configuration file that has `silver`, one after the other. "
+     "The source is asked for the key.\n\n"
      "Examples:\n"
      "  tidelake apply\n"
      "  tidelake apply dbo_orders --keys order_id --json\n",
      apply_settings, COUNT_OF(apply_settings), NULL, 0, cmd_apply},
     {"table", "schema|history|files|cat PATH, table sql PATH QUERY", "look into a Delta table",
+     "PATH is taken as it stands: lake.root of the configuration file is not put before it.\n\n"
      "Examples:\n"
      "  tidelake table history lake/bronze/orders\n"
      "  tidelake table sql lake/silver/orders \"SELECT status, count(*) FROM t GROUP BY ALL\"\n",

@@ -83,6 +83,12 @@ int main(int argc, char **argv)
     const Command *command = command_find(name);
 
     if (command) return run_command(command, argc - 2, argv + 2);
+    if (str_equal_c(name, "help") && argc > 2) {
+        command = command_find(str_from_c(argv[2]));
+        if (!command) return unknown_command(str_from_c(argv[2]));
+        command_print_help(command);
+        return 0;
+    }
     if (str_equal_c(name, "--version")) return print_version();
     if (str_equal_c(name, "--help") || str_equal_c(name, "-h") || str_equal_c(name, "help")) {
         command_print_overview();

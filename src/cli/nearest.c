@@ -10,6 +10,16 @@ static bool same(char left, char right)
     return left == right;
 }
 
+/* The start of a word stands for the word, however much is missing. */
+static bool begins_with(Str word, Str start)
+{
+    size_t i = 0;
+
+    while (i < start.len && i < word.len && same(word.ptr[i], start.ptr[i]))
+        i++;
+    return i == start.len && start.len > 2;
+}
+
 static size_t edit_distance(Str left, Str right)
 {
     size_t row[LONGEST + 1];
@@ -40,7 +50,8 @@ void nearest_offer(Nearest *nearest, Str candidate)
     size_t distance;
 
     if (nearest->wanted.len > LONGEST || candidate.len > LONGEST) return;
-    distance = edit_distance(nearest->wanted, candidate);
+    distance = begins_with(candidate, nearest->wanted) ? 1
+                                                       : edit_distance(nearest->wanted, candidate);
     if (distance >= nearest->distance) return;
     nearest->distance = distance;
     nearest->best     = candidate;

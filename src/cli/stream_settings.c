@@ -73,6 +73,22 @@ static bool choose_named(Invocation *invocation, ChosenStream *out, size_t *coun
     return true;
 }
 
+/* Two streams into one table or one checkpoint are a mistake, never a wish. */
+static bool refuse_shared(const Invocation *invocation, size_t count, Err *err)
+{
+    static const SettingId own[] = {SET_BRONZE,     SET_SILVER, SET_APP_ID,
+                                    SET_CHECKPOINT, SET_KEYS,   SET_SNAPSHOT_KEYS};
+
+    for (size_t i = 0; count > 1 && i < COUNT_OF(own); i++) {
+        const SettingValue *value = &invocation->options.values[own[i]];
+        if (value->is_set)
+            return err_set(err, ERR_USAGE,
+                           "%.*s would hold for %zu streams; name the one that is meant",
+                           STR_ARG(value->origin), count);
+    }
+    return true;
+}
+
 bool choose_streams(Invocation *invocation, ChosenStream **out, size_t *count_out, Err *err)
 {
     Config *config = &invocation->config;
@@ -85,14 +101,18 @@ bool choose_streams(Invocation *invocation, ChosenStream **out, size_t *count_ou
         return err_set(err, ERR_USAGE,
                        "name the stream as an argument or with --capture-instance, not both");
     if (option.len) *LIST_PUSH(invocation->arena, &invocation->arguments) = option;
-    if (invocation->arguments.count) return choose_named(invocation, *out, count_out, err);
+    if (invocation->arguments.count)
+        return choose_named(invocation, *out, count_out, err) &&
+               refuse_shared(invocation, *count_out, err);
     for (size_t i = 0; i < config->stream_count; i++)
         (*out)[(*count_out)++] = (ChosenStream){
             .name     = config->streams[i].values[SET_CAPTURE_INSTANCE].text,
             .settings = config_stream(config, i, &invocation->options)};
-    return *count_out > 0 || err_set(err, ERR_USAGE,
-                                     "no stream is named: give --capture-instance (for example "
-                                     "dbo_orders), or a configuration file with streams");
+    if (*count_out == 0)
+        return err_set(err, ERR_USAGE,
+                       "no stream is named: give --capture-instance (for example dbo_orders), or a "
+                       "configuration file with streams");
+    return refuse_shared(invocation, *count_out, err);
 }
 
 /* --- options --- */

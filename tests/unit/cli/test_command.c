@@ -63,6 +63,7 @@ static void a_wrong_option_is_refused_with_the_nearest_one(void **state)
         const char *message;
     } cases[]        = {{{"--bronz", "x"}, "did you mean --bronze?"},
                         {{"--maxcommits-per-batch", "1"}, "did you mean --max-commits-per-batch?"},
+                        {{"--captur", "x"}, "did you mean --capture-instance?"},
                         {{"--silver", "x"}, "unknown option --silver"},
                         {{"--app-id"}, "needs a value"},
                         {{"--json=yes"}, "takes no value"},
@@ -117,6 +118,8 @@ static void what_this_version_cannot_do_is_refused_before_anything_is_read(void 
     assert_false(options_of(arena, WORDS(COMPLETE, "--bootstrap", "--starting-lsn", "latest"),
                             &options, &err));
     assert_err(&err, ERR_USAGE, "one or the other");
+    assert_false(options_of(arena, WORDS("dbo_b", COMPLETE), &options, &err));
+    assert_err(&err, ERR_USAGE, "--bronze would hold for 2 streams");
     arena_close(arena);
 }
 
