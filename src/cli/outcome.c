@@ -65,6 +65,7 @@ static bool summarize(const Outcome *outcomes, size_t count, Err *err)
     const Err *first = NULL, *stopped = NULL;
     size_t     failed  = 0;
     bool       is_same = true;
+    char       text[ERR_TEXT_BYTES];
 
     for (size_t i = 0; i < count; i++) {
         const Err *why = &outcomes[i].err;
@@ -79,8 +80,9 @@ static bool summarize(const Outcome *outcomes, size_t count, Err *err)
     }
     if (!first) return !stopped || err_copy(err, stopped);
     if (failed == 1) return err_copy(err, first);
+    err_format(first, text, sizeof text);
     return err_set(err, is_same ? first->code : ERR_FAILED, "%zu of %zu streams failed, first: %s",
-                   failed, count, first->message);
+                   failed, count, text);
 }
 
 bool outcomes_finish(const Outcome *outcomes, size_t count, const OutcomeForm *form, bool as_json,

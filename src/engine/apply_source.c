@@ -11,7 +11,8 @@ static bool use_index_keys(const CaptureInstance *instance, Arena *arena, ApplyO
     if (instance->key_column_count == 0)
         return err_set(
             err, ERR_CONFIG,
-            "capture instance %.*s has no unique index; name the key columns with --keys",
+            "capture instance %.*s has no unique index; name the key columns: `keys` of the stream "
+            "in the configuration file, or --keys; a table without any can have no silver",
             STR_ARG(instance->name));
     for (size_t i = 0; i < instance->key_column_count; i++)
         keys[i] = str_copy(arena, instance->key_columns[i]);

@@ -160,9 +160,9 @@ static bool lost(Batch *batch, Lsn from, Lsn low, Err *err)
     return err_set(err, ERR_DATA_LOSS,
                    "the changes of %.*s from LSN %s on are gone, the oldest left is %s: CDC "
                    "cleanup (or a disabled instance) took them before they were read. "
-                   "Take a new snapshot (re-snapshot) into a new bronze table and app_id, and "
-                   "lengthen the retention; fail_on_data_loss: false would skip "
-                   "them and lose them for good",
+                   "Lengthen the retention (sys.sp_cdc_change_job), and start again with a "
+                   "snapshot: --bootstrap with a new bronze table, app_id and checkpoint. The old "
+                   "tables stay valid up to their verdict",
                    STR_ARG(batch->stream->table.instances[0].name), lsn_format(from).text,
                    lsn_format(low).text);
 }

@@ -41,6 +41,7 @@ static void advance(VerdictTracker *tracker, const Offset *end)
 {
     int64_t period_us;
     OptTime finalized;
+    Arena  *scratch;
     Err     why = ERR_INIT;
 
     if (!end->commit_ts.is_set) return;
@@ -54,8 +55,11 @@ static void advance(VerdictTracker *tracker, const Offset *end)
     tracker->failures    = 0;
     tracker->has_written = true;
     tracker->written_us  = period_us;
+    scratch              = arena_new();
     log_info(tracker->env->log, "verdict", "verdict advanced", LOG_STR("table", tracker->label),
-             LOG_I64("finalized_until_us", finalized.utc_us), LOG_LSN("end_lsn", end->lsn));
+             LOG_STR("finalized_until", time_format_ms(scratch, finalized.utc_us)),
+             LOG_LSN("end_lsn", end->lsn));
+    arena_close(scratch);
 }
 
 static void run(void *arg)

@@ -127,6 +127,7 @@ bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const 
         if (i == 1 || is_better(&record, &chosen)) chosen = record;
         Str text = without_producers(record.message);
         if (i > MAX_SHOWN || (text.len > 0 && str_find(buf_str(&buf), text, 0) >= 0)) continue;
+        if (buf.len > 0 && buf.ptr[buf.len - 1] == '.') buf.len--;
         if (buf.len > 0) buf_append_c(&buf, "; ");
         buf_append(&buf, text);
     }
@@ -137,6 +138,7 @@ bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const 
         ErrCode code    = sql_error_classify(number, chosen.sqlstate);
         bool    is_dead = conn && conn->is_connected && odbc_conn_is_dead(&conn->base);
         if (is_dead && code == ERR_QUERY) code = ERR_SOURCE;
+        if (is_dead && str_equal_c(buf_str(&buf), "Unknown error")) buf.len = 0; /* FreeTDS's */
         if (buf.len == 0)
             buf_append_c(&buf, is_dead ? "the connection broke" : "the driver gave no reason");
         err_set(err, code, "%s: %.*s", what, STR_ARG(buf_str(&buf)));

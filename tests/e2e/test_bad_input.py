@@ -59,6 +59,8 @@ def a_host_that_is_down_is_retried_then_named(lake, server):
     result = lake.stream("dbo_t", "t", "--connection", "Driver=FreeTDS;Server=127.0.0.1,1;Database=shop;UID=sa;PWD=" + PASSWORD)
     refused(result, 1, "127.0.0.1")
     equal(result.stderr.count("WARN"), 3, "retries")
+    verified = "Driver=FreeTDS;Server=127.0.0.1,1;Database=shop;Encrypt=yes;UID=sa;PWD=" + PASSWORD
+    refused(lake.stream("dbo_t", "t", "--connection", verified), 1, "cannot connect to 127.0.0.1")
     untouched(lake)
 
 
@@ -123,7 +125,7 @@ def a_purge_before_the_read_is_data_loss_and_changes_nothing(lake, server):
         server.scan()
     server.sql("DECLARE @to binary(10) = sys.fn_cdc_get_max_lsn(); EXEC sys.sp_cdc_cleanup_change_table @capture_instance = N'dbo_t', @low_water_mark = @to;")
     result = lake.stream("dbo_t", "t")
-    refused(result, 3, "dbo_t", "0x", "snapshot", "fail_on_data_loss")
+    refused(result, 3, "dbo_t", "0x", "retention", "--bootstrap", "checkpoint")
     equal(len(lake.history("bronze/t")), before)
 
 
