@@ -51,17 +51,6 @@ bool bind_same_collation(Binder *binder, Node **left, Node **right, int32_t line
     return true;
 }
 
-bool bind_convert_to(Binder *binder, Node *node, const SimType *type, Node **out)
-{
-    if (!(node->kind == NODE_CONST && node->value.is_null) &&
-        !sim_convert_check(&node->type, type, true, binder->error)) {
-        binder->error->line = node->line;
-        return false;
-    }
-    *out = node_convert(binder->arena, node, type);
-    return true;
-}
-
 bool bind_unify(Binder *binder, Node **nodes, size_t count, int32_t line)
 {
     SimType type     = {0};

@@ -196,7 +196,6 @@ bool bind_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **o
 bool bind_session_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **out,
                            bool *found) MUST_CHECK;
 bool bind_global(Binder *binder, const Expr *expr, Node **out) MUST_CHECK;
-bool bind_convert_to(Binder *binder, Node *node, const SimType *type, Node **out) MUST_CHECK;
 bool bind_unify(Binder *binder, Node **nodes, size_t count, int32_t line) MUST_CHECK;
 /* A variable that nobody declared, described by what it meets. */
 void bind_suggest(Binder *binder, const Node *unknown, const SimType *type);

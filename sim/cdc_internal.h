@@ -104,7 +104,6 @@ typedef struct MappingEntry {
 } MappingEntry;
 bool mapping_add(SimTxn *txn, SimTable *mapping, const MappingEntry *entry,
                  SimError *error) MUST_CHECK;
-bool mapping_has(SimTable *mapping, Lsn lsn);
 /* The smallest LSN among the entries with the time of this entry; false: no such entry. */
 bool mapping_lowered(SimTable *mapping, Lsn lsn, Lsn *out);
 /* The entry that a retention reaches back to from the newest time, lowered; false: nothing is that

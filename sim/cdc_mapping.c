@@ -92,17 +92,6 @@ static const SimRow *find_entry(SimTable *mapping, Lsn lsn, Arena *scratch)
     return place != NULL ? row_committed(place_head(place)) : NULL;
 }
 
-bool mapping_has(SimTable *mapping, Lsn lsn)
-{
-    Arena *scratch = arena_new();
-
-    latch_shared(mapping);
-    bool found = find_entry(mapping, lsn, scratch) != NULL;
-    latch_release(mapping);
-    arena_close(scratch);
-    return found;
-}
-
 static Tree *time_tree(SimTable *mapping)
 {
     Body *body = table_body(mapping);

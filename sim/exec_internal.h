@@ -123,7 +123,6 @@ Truth           test_in_query(Node *node, Exec *exec);
 Truth           test_exists(Node *node, Exec *exec);
 Truth           test_quantified(Node *node, Exec *exec);
 Truth           test_like(Node *node, Exec *exec);
-Truth           test_constant(Node *node, Exec *exec); /* node->style is the Truth */
 
 /* Copies a value's bytes into `arena`. */
 SimValue value_copy(Arena *arena, const SimValue *value);

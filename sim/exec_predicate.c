@@ -67,12 +67,6 @@ Truth test_not(Node *node, Exec *exec)
     return truth_not(node->args[0]->test(node->args[0], exec));
 }
 
-Truth test_constant(Node *node, Exec *exec)
-{
-    (void)exec;
-    return (Truth)node->style;
-}
-
 Truth test_is_null(Node *node, Exec *exec)
 {
     const SimValue *value = node_eval(node->args[0], exec);

@@ -21,11 +21,6 @@ const SimFunction *sim_function_find(Str name)
     return found;
 }
 
-const char *sim_function_name(const SimFunction *function)
-{
-    return function->name;
-}
-
 bool sim_function_takes_datepart(const SimFunction *function)
 {
     return function->takes_datepart;

@@ -13,7 +13,6 @@ typedef struct SimFunction SimFunction;
 
 /* NULL: none of this name. */
 const SimFunction *sim_function_find(Str name);
-const char        *sim_function_name(const SimFunction *function); /* upper case */
 /* DATEADD, DATEPART, ...: the first argument is a bare word (EXPR_DATEPART_NAME), handed over as an
  * nvarchar value. */
 bool sim_function_takes_datepart(const SimFunction *function);

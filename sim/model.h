@@ -50,7 +50,6 @@ void          *sim_server_owner(const SimServer *server);
 Clock         *sim_server_clock(const SimServer *server);
 Sched         *sim_server_sched(const SimServer *server);
 Rng           *sim_server_rng(const SimServer *server);
-Log           *sim_server_log(const SimServer *server);
 int            sim_server_version(const SimServer *server); /* 2016 ... 2025 */
 const SimZone *sim_server_zone(const SimServer *server);
 bool           sim_server_set_zone(SimServer *server, Str windows_name);
@@ -115,7 +114,6 @@ bool    sim_table_is_captured(const SimTable *table); /* sys.tables.is_tracked_b
 void sim_table_adopt(SimTable *table, Arena *arena);
 
 SimDatabase *sim_server_find_database(SimServer *server, Str name);
-SimServer   *sim_database_server(const SimDatabase *database);
 Str          sim_database_name(const SimDatabase *database);
 int32_t      sim_database_id(const SimDatabase *database);
 bool         sim_database_is_system(const SimDatabase *database);  /* master, tempdb, model, msdb */
@@ -201,10 +199,8 @@ void sim_waiter_wake(SimWaiter *waiter);
  * an older reason: look again at what you wait for. */
 bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms);
 
-SimTxn      *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
-SimDatabase *sim_txn_database(const SimTxn *txn);
-uint64_t     sim_txn_id(const SimTxn *txn); /* unique in the server: the transaction descriptor */
-bool         sim_txn_has_written(const SimTxn *txn);
+SimTxn  *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
+uint64_t sim_txn_id(const SimTxn *txn); /* unique in the server: the transaction descriptor */
 /* Around each statement: a number for command ids (2.14), and the end of locks that last as long as
  * a statement. */
 void sim_txn_statement_begin(SimTxn *txn);
@@ -339,7 +335,6 @@ typedef struct SimGrantInfo {
     Str      schema, column;
     uint32_t granted, denied;
 } SimGrantInfo;
-bool sim_next_login(SimServer *server, size_t *at, SimLogin *out);
 bool sim_database_next_principal(SimDatabase *database, size_t *at, Arena *arena,
                                  SimPrincipal *out);
 bool sim_database_next_grant(SimDatabase *database, size_t *at, Arena *arena, SimGrantInfo *out);

@@ -57,18 +57,6 @@ bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out)
     return ok;
 }
 
-bool sim_next_login(SimServer *server, size_t *at, SimLogin *out)
-{
-    (void)pthread_rwlock_rdlock(&server->lock);
-    bool found = *at < server->logins.count;
-    if (found) {
-        const LoginEntry *login = &server->logins.items[(*at)++];
-        *out = (SimLogin){.name = login->name, .is_sysadmin = login->is_sysadmin};
-    }
-    (void)pthread_rwlock_unlock(&server->lock);
-    return found;
-}
-
 /* --- principals of a database; with the catalog lock held --- */
 
 static Principal *find_principal(SimDatabase *database, Str name)

@@ -49,11 +49,6 @@ void database_free(SimDatabase *database)
     mem_free(database);
 }
 
-SimServer *sim_database_server(const SimDatabase *database)
-{
-    return database->server;
-}
-
 Str sim_database_name(const SimDatabase *database)
 {
     return database->name;
@@ -223,11 +218,6 @@ Sched *sim_server_sched(const SimServer *server)
 Rng *sim_server_rng(const SimServer *server)
 {
     return server->options.rng;
-}
-
-Log *sim_server_log(const SimServer *server)
-{
-    return server->options.log;
 }
 
 int sim_server_version(const SimServer *server)

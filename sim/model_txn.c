@@ -14,19 +14,9 @@ SimTxn *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation iso
     return txn;
 }
 
-SimDatabase *sim_txn_database(const SimTxn *txn)
-{
-    return txn->database;
-}
-
 uint64_t sim_txn_id(const SimTxn *txn)
 {
     return txn->id;
-}
-
-bool sim_txn_has_written(const SimTxn *txn)
-{
-    return txn->undo_count > 0;
 }
 
 Buf *txn_key(SimTxn *txn)

@@ -209,11 +209,6 @@ uint64_t sim_session_transaction(const SimSession *session)
     return session->tran_count > 0 ? session->descriptor : 0;
 }
 
-int sim_session_text_size(const SimSession *session)
-{
-    return session->options.text_size;
-}
-
 void sim_session_attention(SimSession *session)
 {
     atomic_store(&session->waiter.attention, true);

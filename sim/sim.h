@@ -11,19 +11,20 @@
 typedef struct SimOptions {
     Clock  *clock;
     Sched  *sched;
-    Rng    *rng;                 /* LSN steps, NEWID, ... */
-    Log    *log;                 /* may be NULL */
-    int     server_version;      /* 2016 ... 2025; 0: 2022 */
-    Str     time_zone;           /* Windows zone name; empty: UTC */
-    int64_t capture_interval_ms; /* 5000; -1: manual */
-    int64_t idle_entry_ms;       /* 305000 */
-    int64_t retention_minutes;   /* 4320 */
-    Str     login, password;     /* the sysadmin */
+    Rng    *rng;                      /* LSN steps, NEWID, ... */
+    Log    *log;                      /* may be NULL */
+    int     server_version;           /* 2016 ... 2025; 0: 2022 */
+    Str     time_zone;                /* Windows zone name; empty: UTC */
+    int64_t capture_interval_ms;      /* 5000; -1: manual */
+    int64_t idle_entry_ms;            /* 305000 */
+    int64_t retention_minutes;        /* 4320 */
+    Str     login, password;          /* the sysadmin */
     bool    command_id_per_statement; /* 2.14's knob; default per row */
 } SimOptions;
 
 bool sim_server_open(const SimOptions *options, SimServer **out, SimError *error) MUST_CHECK;
-void sim_server_close(SimServer *server); /* stops the jobs; every session must be closed; accepts NULL */
+void sim_server_close(
+    SimServer *server); /* stops the jobs; every session must be closed; accepts NULL */
 
 /* --- results --- */
 typedef struct SimResultColumn {
@@ -36,12 +37,20 @@ typedef enum SimDoneKind { SIM_DONE_STATEMENT, SIM_DONE_IN_PROC, SIM_DONE_PROC }
 typedef struct SimDone {
     SimDoneKind kind;
     bool        has_count, has_error, in_transaction, is_attention;
-    uint16_t    command;    /* current command: 193 SELECT, 195 INSERT, ... */
+    uint16_t    command; /* current command: 193 SELECT, 195 INSERT, ... */
     int64_t     row_count;
 } SimDone;
 
-typedef enum SimEnvKind { SIM_ENV_DATABASE = 1, SIM_ENV_LANGUAGE = 2, SIM_ENV_PACKET_SIZE = 4, SIM_ENV_COLLATION = 7, SIM_ENV_BEGIN_TRAN = 8, SIM_ENV_COMMIT_TRAN = 9,
-    SIM_ENV_ROLLBACK_TRAN = 10, SIM_ENV_RESET = 18 } SimEnvKind;
+typedef enum SimEnvKind {
+    SIM_ENV_DATABASE      = 1,
+    SIM_ENV_LANGUAGE      = 2,
+    SIM_ENV_PACKET_SIZE   = 4,
+    SIM_ENV_COLLATION     = 7,
+    SIM_ENV_BEGIN_TRAN    = 8,
+    SIM_ENV_COMMIT_TRAN   = 9,
+    SIM_ENV_ROLLBACK_TRAN = 10,
+    SIM_ENV_RESET         = 18
+} SimEnvKind;
 
 /* Receives what a request produces, in order. A callback that returns false (socket gone) stops the request. Never called with a latch held. */
 typedef struct SimSink SimSink;
@@ -50,7 +59,9 @@ struct SimSink {
     bool (*row)(SimSink *sink, const SimValue *values, size_t count);
     bool (*message)(SimSink *sink, const SimError *message); /* severity <= 10: INFO */
     bool (*done)(SimSink *sink, const SimDone *done);
-    bool (*env_change)(SimSink *sink, SimEnvKind kind, Bytes new_value, Bytes old_value); /* text kinds: UTF-8; transaction kinds: the 8-byte descriptor */
+    bool (*env_change)(
+        SimSink *sink, SimEnvKind kind, Bytes new_value,
+        Bytes old_value); /* text kinds: UTF-8; transaction kinds: the 8-byte descriptor */
     bool (*return_status)(SimSink *sink, int32_t status);
     bool (*return_value)(SimSink *sink, Str name, const SimValue *value);
 };
@@ -58,31 +69,40 @@ struct SimSink {
 /* --- sessions --- */
 typedef struct SimLoginRequest {
     Str  user, password, database, app_name, host_name, language;
-    bool odbc;               /* LOGIN7's ODBC bit: ANSI defaults */
+    bool odbc; /* LOGIN7's ODBC bit: ANSI defaults */
     bool read_only_intent;
 } SimLoginRequest;
 /* Errors 18456, 4060, ... The messages a client gets on success (5701, 5703) are the TDS server's. One request at a time. */
-bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSession **out, SimError *error) MUST_CHECK;
-void sim_session_close(SimSession *session); /* rolls back; accepts NULL */
-int32_t sim_session_id(const SimSession *session);
-Str     sim_session_database(const SimSession *session);
+bool     sim_session_open(SimServer *server, const SimLoginRequest *login, SimSession **out,
+                          SimError *error) MUST_CHECK;
+void     sim_session_close(SimSession *session); /* rolls back; accepts NULL */
+int32_t  sim_session_id(const SimSession *session);
+Str      sim_session_database(const SimSession *session);
 uint64_t sim_session_transaction(const SimSession *session); /* descriptor, 0: none */
-bool sim_session_breaks_off(const SimSession *session); /* the connection ends without a word more */
-int     sim_session_text_size(const SimSession *session);
+bool     sim_session_breaks_off(
+        const SimSession *session); /* the connection ends without a word more */
 
 typedef struct SimParameter {
-    Str      name;      /* with its @; may be empty */
-    SimValue value;     /* value.type is the declared type */
+    Str      name;  /* with its @; may be empty */
+    SimValue value; /* value.type is the declared type */
     bool     is_output, is_default;
 } SimParameter;
 
 /* A language batch. False only when the connection must close (severity >= 20, sink gone); errors otherwise went to the sink. */
 bool sim_session_batch(SimSession *session, Str sql, SimSink *sink) MUST_CHECK;
 /* A remote procedure call: sp_executesql, sp_prepexec, sp_execute, sp_unprepare, catalog and CDC procedures ... `proc_id` 0: by name. */
-bool sim_session_rpc(SimSession *session, uint16_t proc_id, Str name, const SimParameter *params, size_t count, SimSink *sink) MUST_CHECK;
+bool sim_session_rpc(SimSession *session, uint16_t proc_id, Str name, const SimParameter *params,
+                     size_t count, SimSink *sink) MUST_CHECK;
 /* Transaction manager requests: begin, commit, rollback, save. */
-typedef enum SimTmRequest { SIM_TM_BEGIN = 5, SIM_TM_COMMIT = 7, SIM_TM_ROLLBACK = 8, SIM_TM_SAVE = 9 } SimTmRequest;
-bool sim_session_transaction_request(SimSession *session, SimTmRequest request, Str name, int isolation, bool begin_next, int next_isolation, SimSink *sink) MUST_CHECK;
+typedef enum SimTmRequest {
+    SIM_TM_BEGIN    = 5,
+    SIM_TM_COMMIT   = 7,
+    SIM_TM_ROLLBACK = 8,
+    SIM_TM_SAVE     = 9
+} SimTmRequest;
+bool sim_session_transaction_request(SimSession *session, SimTmRequest request, Str name,
+                                     int isolation, bool begin_next, int next_isolation,
+                                     SimSink *sink) MUST_CHECK;
 void sim_session_reset(SimSession *session, bool keep_transaction, SimSink *sink);
 /* Stops the running request from another thread; it then ends with done.is_attention. */
 void sim_session_attention(SimSession *session);
@@ -91,9 +111,11 @@ void sim_session_clear_attention(SimSession *session);
 
 /* --- what `stats` shows (2.17) --- */
 typedef struct SimStats {
-    int64_t rows_examined, rows_returned, seeks, scans, lock_waits, bytes_sent, blocked_ns, statements;
+    int64_t rows_examined, rows_returned, seeks, scans, lock_waits, bytes_sent, blocked_ns,
+        statements;
 } SimStats;
 SimStats sim_session_stats(const SimSession *session, bool last_statement_only);
-void     sim_session_add_io(SimSession *session, int64_t bytes_sent, int64_t blocked_ns); /* from the TDS server */
+void     sim_session_add_io(SimSession *session, int64_t bytes_sent,
+                            int64_t blocked_ns); /* from the TDS server */
 
 #endif

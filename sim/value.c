@@ -14,11 +14,6 @@ SimValue sim_int(int64_t value, SimTypeKind kind)
     return (SimValue){.type = sim_type(kind), .i64 = value};
 }
 
-SimValue sim_bit(bool value)
-{
-    return sim_int(value ? 1 : 0, SIM_BIT);
-}
-
 SimValue sim_float(double value)
 {
     return (SimValue){.type = sim_type(SIM_FLOAT), .f64 = value};

@@ -134,7 +134,6 @@ bool sim_name_equal(Str left, Str right);
 
 /* --- values --- */
 SimValue sim_null(SimType type);
-SimValue sim_bit(bool value);
 SimValue sim_int(int64_t value, SimTypeKind kind); /* BIT, TINYINT ... BIGINT, MONEY */
 SimValue sim_float(double value);
 SimValue sim_decimal(Int128 unscaled, uint8_t precision, uint8_t scale);

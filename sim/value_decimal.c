@@ -30,15 +30,6 @@ UWide wide_power_of_ten(int digits)
     return (UWide)small[COUNT_OF(small) - 1] * small[digits - (int)COUNT_OF(small) + 1];
 }
 
-int wide_digits(UWide value)
-{
-    int digits = 1;
-
-    while (digits <= DECIMAL_DIGITS_MAX && value >= wide_power_of_ten(digits))
-        digits++;
-    return digits;
-}
-
 static UWide magnitude(Wide value)
 {
     return value < 0 ? (UWide)0 - (UWide)value : (UWide)value;

@@ -29,7 +29,6 @@ enum {
 #define DATETIME_TICKS_PER_DAY (INT64_C(86400) * 300)
 
 UWide wide_power_of_ten(int digits); /* 0 to 38 */
-int   wide_digits(UWide value);      /* decimal digits, at least 1 */
 /* |value| < 10^precision */
 bool wide_fits(Wide value, int precision);
 /* value * 10^(to - from), rounded half away from zero; false when it does not fit 38 digits. */
