@@ -43,9 +43,10 @@ static Str describe(Arena *arena, const Outcome *outcome)
     const StreamResult *result   = outcome->result;
     LsnText             position = lsn_format(result->end_lsn.lsn);
 
-    return str_printf(arena, "%.*s: %lld batches, %lld rows, position %s%s", STR_ARG(outcome->name),
-                      (long long)result->batches, (long long)result->rows,
-                      result->end_lsn.is_set ? position.text : "none",
+    return str_printf(arena, "%.*s: %lld batch%s, %lld row%s, position %s%s",
+                      STR_ARG(outcome->name), (long long)result->batches,
+                      result->batches == 1 ? "" : "es", (long long)result->rows,
+                      result->rows == 1 ? "" : "s", result->end_lsn.is_set ? position.text : "none",
                       outcome->ok ? "" : " (stopped)");
 }
 
