@@ -154,9 +154,9 @@ static void changes_cleaned_up_before_the_batch_are_a_loss(void **state) /* T2.8
     Lsn     c3      = shop_insert(world, 3);
     int64_t version = world_version(world, BRONZE);
     world_cleanup(world, c3);
-    refuse(world, &options, ERR_DATA_LOSS, "re-snapshot");
+    refuse(world, &options, ERR_DATA_LOSS, "--bootstrap with a new bronze table");
     refuse(world, &options, ERR_DATA_LOSS, lsn_format(c3).text);
-    refuse(world, &options, ERR_DATA_LOSS, "fail_on_data_loss: false");
+    refuse(world, &options, ERR_DATA_LOSS, "retention");
     refuse(world, &options, ERR_DATA_LOSS, "dbo_orders");
     assert_int_equal(world_version(world, BRONZE), version);
     world_close(world);
@@ -193,7 +193,7 @@ static void changes_cleaned_up_before_the_read_are_a_loss(void **state) /* T2.8 
     assert_false(process_stream(process, &options));
     assert_true(trap.is_sprung);
     assert_err(&process->err, ERR_DATA_LOSS, lsn_format(trap.low_water_mark).text);
-    assert_err(&process->err, ERR_DATA_LOSS, "re-snapshot");
+    assert_err(&process->err, ERR_DATA_LOSS, "--bootstrap with a new bronze table");
     process_close(process);
     assert_rows(world, "", "SELECT 1 FROM {" BRONZE "}");
     world_close(world);
@@ -498,7 +498,7 @@ static void a_batch_that_is_not_in_bronze_can_be_lost(void **state) /* T2.16 */
 
     crash_in_a_batch(world, &options, lsns, BRONZE "/_delta_log/");
     world_cleanup(world, lsns[4]);
-    refuse(world, &options, ERR_DATA_LOSS, "re-snapshot");
+    refuse(world, &options, ERR_DATA_LOSS, "--bootstrap with a new bronze table");
     world_close(world);
 }
 
