@@ -43,7 +43,7 @@ int cli_exec(CliOptions *options)
     if (open_target(&world, options, &target, &err) && run_files(&target, options, printer, &err) &&
         fflush(stdout) != 0)
         (void)err_set(&err, ERR_FAILED, "the standard output cannot be written");
-    printer_finish_json(printer);
+    printer_finish_json(printer, err.code != ERR_NONE);
     printer_close(printer);
     sim_session_close(target.session);
     sql_client_close(target.client);

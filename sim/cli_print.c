@@ -257,7 +257,7 @@ static void json_message(Printer *printer, const SimError *message)
     json_object_end(json);
 }
 
-void printer_finish_json(Printer *printer)
+void printer_finish_json(Printer *printer, bool has_failed)
 {
     Buf        text;
     JsonWriter json;
@@ -273,7 +273,7 @@ void printer_finish_json(Printer *printer)
     json_raw(&json, buf_str(&printer->results));
     json_key(&json, STR("messages"));
     json_raw(&json, buf_str(&printer->messages));
-    json_member_bool(&json, "failed", printer->has_failed);
+    json_member_bool(&json, "failed", has_failed || printer->has_failed);
     json_object_end(&json);
     (void)fwrite(text.ptr, 1, text.len, printer->out);
     (void)fputc('\n', printer->out);

@@ -16,8 +16,8 @@ typedef enum PrinterMode {
 } PrinterMode;
 Printer *printer_new(FILE *out, FILE *err, PrinterMode mode);
 void     printer_close(Printer *printer); /* accepts NULL; flushes `out` */
-/* Prints the JSON object. */
-void printer_finish_json(Printer *printer);
+/* Prints the JSON object; `has_failed` also when nothing was run. */
+void printer_finish_json(Printer *printer, bool has_failed);
 
 /* Hand this to a session; good until the printer is closed. */
 SimSink *printer_sink(Printer *printer);

@@ -45,6 +45,7 @@ int cli_serve(CliOptions *options)
     int              status;
 
     cli_world_open(&world, options);
+    listen.log = world.log;
     if (!options->has_seed)
         (void)fprintf(stderr, "tidesim: --seed %llu\n", (unsigned long long)world.seed);
     if (cli_world_open_server(&world, options, &err) &&

@@ -94,6 +94,7 @@ static void start_connection(SimListener *listener, int socket)
     connection->server             = listener->server;
     connection->sched              = listener->sched;
     connection->watch              = listener->watch;
+    connection->log                = listener->options.log;
     connection->client.tds_version = TDS_VERSION_74;
     pthread_mutex_init(&connection->lock, NULL);
     socket_transport_init(&connection->socket, socket, listener->clock, listener->stop,
@@ -174,18 +175,22 @@ static bool bind_socket(SimListener *listener, const char *host, const char *por
     struct addrinfo  hints = {.ai_family   = AF_UNSPEC,
                               .ai_socktype = SOCK_STREAM,
                               .ai_flags    = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *found;
+    struct addrinfo *found, *at;
     int              one = 1, code = getaddrinfo(host, port, &hints, &found);
     bool             ok;
 
     if (code != 0)
         return err_set(err, ERR_USAGE, "cannot listen on %s:%s: %s", host, port,
                        gai_strerror(code));
-    listener->socket = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                              found->ai_protocol);
+    for (at = found; at->ai_next &&
+                     at->ai_family != AF_INET;) /* a name that is both: clients take it for IPv4 */
+        at = at->ai_next;
+    if (at->ai_family != AF_INET) at = found;
+    listener->socket = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                              at->ai_protocol);
     ok               = listener->socket >= 0 &&
          setsockopt(listener->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-         bind(listener->socket, found->ai_addr, found->ai_addrlen) == 0 &&
+         bind(listener->socket, at->ai_addr, at->ai_addrlen) == 0 &&
          listen(listener->socket, BACKLOG) == 0;
     if (!ok) err_set_errno(err, ERR_FAILED, errno, "cannot listen on %s:%s", host, port);
     freeaddrinfo(found);

@@ -1,33 +1,30 @@
-/* server_connection.c - one client: prelogin, login, then requests until it leaves. */
+/* server_connection.c - one client that is logged in: requests and attentions until it leaves. */
 #include "sim/server_internal.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define SERVER_NAME      STR("TIDESIM")
-#define VERSION_BUILD    4135
 #define LOGIN_BYTES_MOST ((size_t)128 << 10) /* a message of somebody who is not known yet */
 
-static uint8_t major_version(int year)
+void connection_log(const Connection *connection, LogLevel level, const char *message,
+                    const char *reason)
 {
-    switch (year) {
-    case 2016: return 13;
-    case 2017: return 14;
-    case 2019: return 15;
-    case 2025: return 17;
-    default: return 16;
-    }
+    int32_t session = connection->session ? sim_session_id(connection->session) : 0;
+
+    if (connection->log)
+        log_at(connection->log, level, "tds", message, LOG_I64("session", session),
+               LOG_TEXT("reason", reason));
 }
 
-static void begin_response(Connection *connection)
+void connection_begin_response(Connection *connection)
 {
     connection->socket.begins = true;
     tds_writer_begin(connection->writer, TDS_PACKET_RESPONSE,
                      connection->session ? (uint16_t)sim_session_id(connection->session) : 0);
 }
 
-static bool send_response(Connection *connection)
+bool connection_send_response(Connection *connection)
 {
     Err  ignored = ERR_INIT; /* the client is gone: nobody to tell */
     bool ok      = tds_writer_end(connection->writer, &ignored);
@@ -37,122 +34,6 @@ static bool send_response(Connection *connection)
                            connection->socket.blocked_ns);
     connection->socket.bytes_sent = connection->socket.blocked_ns = 0;
     return ok;
-}
-
-/* --- prelogin and login --- */
-
-/* No TLS is offered: a client that insists on it leaves by itself, one that does not goes on in the clear. */
-static bool answer_prelogin(Connection *connection, Bytes body)
-{
-    TdsPrelogin prelogin;
-
-    if (!tds_parse_prelogin(body, &prelogin)) return false;
-    begin_response(connection);
-    tds_put_prelogin(connection->writer, major_version(sim_server_version(connection->server)), 0,
-                     VERSION_BUILD, TDS_ENCRYPT_NOT_SUP, prelogin.asked_fed_auth);
-    return send_response(connection);
-}
-
-static void put_info(Connection *connection, int32_t number, uint8_t state, Str text)
-{
-    TdsServerMessage message = {
-        .number = number, .line = 1, .state = state, .text = text, .server = SERVER_NAME};
-
-    tds_put_message(connection->writer, connection->client.tds_version, false, &message);
-}
-
-static void put_login_error(Connection *connection, const SimError *error)
-{
-    TdsServerMessage message = {.number   = error->number,
-                                .line     = 1,
-                                .state    = error->state,
-                                .severity = error->severity,
-                                .text     = str_from_c(error->message),
-                                .server   = SERVER_NAME};
-
-    tds_put_message(connection->writer, connection->client.tds_version, true, &message);
-}
-
-static bool refuse_login(Connection *connection, const TdsLogin *login, const SimError *error)
-{
-    SimError failed = SIM_ERROR_INIT;
-
-    begin_response(connection);
-    put_login_error(connection, error);
-    if (error->number == 4060) { /* SQL Server says it twice */
-        (void)sim_error(&failed, 18456, "Login failed for user '%.*s'.", STR_ARG(login->user));
-        failed.severity = 14;
-        failed.state    = 1;
-        put_login_error(connection, &failed);
-    }
-    tds_put_done(connection->writer, connection->client.tds_version, TDS_TOKEN_DONE, TDS_DONE_ERROR,
-                 0, 0);
-    (void)send_response(connection);
-    return false;
-}
-
-static size_t negotiated_packet_bytes(uint32_t asked)
-{
-    if (asked == 0) return TDS_DEFAULT_PACKET_BYTES;
-    return MIN(MAX((size_t)asked, (size_t)TDS_MIN_PACKET_BYTES), (size_t)TDS_MAX_PACKET_BYTES);
-}
-
-static bool accept_login(Connection *connection, const TdsLogin *login)
-{
-    TdsWriter *writer       = connection->writer;
-    uint32_t   tds_version  = connection->client.tds_version;
-    Str        database     = sim_session_database(connection->session);
-    size_t     packet_bytes = negotiated_packet_bytes(login->packet_bytes);
-    uint8_t    collation[5];
-
-    begin_response(connection);
-    tds_put_env_text(writer, SIM_ENV_DATABASE, database, STR("master"));
-    put_info(
-        connection, 5701, 2,
-        str_printf(connection->arena, "Changed database context to '%.*s'.", STR_ARG(database)));
-    sim_collation_wire(sim_collation_default(), collation);
-    tds_put_env_bytes(writer, SIM_ENV_COLLATION, (Bytes){collation, sizeof collation},
-                      (Bytes){collation, 0});
-    tds_put_env_text(writer, SIM_ENV_LANGUAGE, STR("us_english"), STR_EMPTY);
-    put_info(connection, 5703, 1, STR("Changed language setting to us_english."));
-    tds_put_login_ack(writer, tds_version, STR("Microsoft SQL Server"),
-                      major_version(sim_server_version(connection->server)), 0, VERSION_BUILD);
-    tds_put_env_text(writer, SIM_ENV_PACKET_SIZE,
-                     str_printf(connection->arena, "%zu", packet_bytes), STR("4096"));
-    if (login->asks_features) tds_put_feature_ack(writer, login);
-    tds_put_done(writer, tds_version, TDS_TOKEN_DONE, 0, 0, 0);
-    if (!send_response(connection)) return false;
-    tds_writer_set_packet_bytes(writer, packet_bytes);
-    return true;
-}
-
-static bool log_in(Connection *connection, Bytes body)
-{
-    TdsLogin        login;
-    SimLoginRequest request;
-    SimError        error = SIM_ERROR_INIT;
-
-    if (!tds_parse_login(body, connection->arena, &login)) return false;
-    connection->client = (TdsClient){.tds_version = login.tds_version,
-                                     .knows_utf8  = login.asks_utf8};
-    if (login.integrated || login.asks_fed_auth || login.changes_password) {
-        (void)sim_error(&error, 18452,
-                        "Login failed. The login is from an untrusted domain and cannot be used "
-                        "with Integrated authentication.");
-        return refuse_login(connection, &login, &error);
-    }
-    request = (SimLoginRequest){.user             = login.user,
-                                .password         = login.password,
-                                .database         = login.database,
-                                .app_name         = login.app,
-                                .host_name        = login.host,
-                                .language         = login.language,
-                                .odbc             = login.odbc,
-                                .read_only_intent = login.read_only_intent};
-    if (!sim_session_open(connection->server, &request, &connection->session, &error))
-        return refuse_login(connection, &login, &error);
-    tds_sink_init(&connection->sink, connection->writer, &connection->client, SERVER_NAME);
-    return accept_login(connection, &login);
 }
 
 /* --- requests --- */
@@ -173,6 +54,7 @@ static bool refuse_stream(Connection *connection)
 {
     SimError error = SIM_ERROR_INIT;
 
+    connection_log(connection, LOG_WARN, "client hung up on", "a request cannot be read");
     (void)sim_error(&error, 4002,
                     "The incoming tabular data stream (TDS) protocol stream is incorrect. The "
                     "stream ended unexpectedly.");
@@ -353,6 +235,16 @@ void connection_stop(Connection *connection)
     pthread_mutex_unlock(&connection->lock);
 }
 
+/* Of a session that waits for its next request the socket is all there is to close; one that runs says so itself. */
+static void hang_up_if_idle(void *arg)
+{
+    Connection *connection = arg;
+
+    pthread_mutex_lock(&connection->lock);
+    if (!connection->is_running) (void)shutdown(connection->socket.socket, SHUT_RDWR);
+    pthread_mutex_unlock(&connection->lock);
+}
+
 static void put_attention_done(Connection *connection)
 {
     SimSink *sink = &connection->sink.sink;
@@ -367,7 +259,7 @@ static bool answer_request(Connection *connection, const TdsMessage *message)
 {
     bool goes_on, saw_attention;
 
-    begin_response(connection);
+    connection_begin_response(connection);
     tds_sink_begin(&connection->sink);
     watch_begin(connection);
     goes_on = run_request(connection, message);
@@ -378,7 +270,7 @@ static bool answer_request(Connection *connection, const TdsMessage *message)
         if (!connection->sink.ended_by_attention) put_attention_done(connection);
     }
     tds_sink_finish(&connection->sink, message->type == TDS_PACKET_RPC);
-    return send_response(connection) && goes_on && !connection->sink.is_fatal;
+    return connection_send_response(connection) && goes_on && !connection->sink.is_fatal;
 }
 
 static bool answer_attention(Connection *connection, bool is_ignored_request)
@@ -388,10 +280,10 @@ static bool answer_attention(Connection *connection, bool is_ignored_request)
         connection->owed--;
         return true;
     }
-    begin_response(connection);
+    connection_begin_response(connection);
     tds_put_done(connection->writer, connection->client.tds_version, TDS_TOKEN_DONE, TDS_DONE_ATTN,
                  SIM_COMMAND_ATTENTION, 0);
-    return send_response(connection);
+    return connection_send_response(connection);
 }
 
 /* --- all of it --- */
@@ -399,25 +291,34 @@ static bool answer_attention(Connection *connection, bool is_ignored_request)
 static bool answer(Connection *connection, const TdsMessage *message)
 {
     if (!connection->session) {
-        if (message->type == TDS_PACKET_PRELOGIN) return answer_prelogin(connection, message->body);
-        return message->type == TDS_PACKET_LOGIN7 && log_in(connection, message->body);
+        if (message->type == TDS_PACKET_PRELOGIN)
+            return connection_answer_prelogin(connection, message->body);
+        if (message->type != TDS_PACKET_LOGIN7 ||
+            !connection_answer_login(connection, message->body))
+            return false;
+        sim_session_on_kill(connection->session, hang_up_if_idle, connection);
+        return true;
     }
     if (message->type == TDS_PACKET_ATTENTION) return answer_attention(connection, false);
     if (message->status & TDS_STATUS_IGNORE) return answer_attention(connection, true);
     return answer_request(connection, message);
 }
 
+/* False: the client has left, or is to be hung up on. */
 static bool answer_next(Connection *connection)
 {
     size_t     limit = connection->session ? TDS_MAX_MESSAGE_BYTES : LOGIN_BYTES_MOST;
     TdsMessage message;
-    Err        ignored = ERR_INIT; /* a client that breaks off or talks nonsense is hung up on */
+    Err        err = ERR_INIT;
     bool       is_end;
 
     arena_reset(connection->arena);
-    return tds_read_message(&connection->socket.transport, connection->arena, limit, &message,
-                            &is_end, &ignored) &&
-           !is_end && answer(connection, &message);
+    if (tds_read_message(&connection->socket.transport, connection->arena, limit, &message, &is_end,
+                         &err))
+        return !is_end && answer(connection, &message);
+    connection_log(connection, err.code == ERR_DAMAGED ? LOG_WARN : LOG_DEBUG, "client hung up on",
+                   err.message);
+    return false;
 }
 
 void connection_run(Connection *connection)

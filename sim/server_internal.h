@@ -52,31 +52,34 @@ bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena,
 
 /* The last DONE is held back, because only what follows tells whether it has MORE. */
 typedef struct TdsSink {
-    SimSink    sink; /* first */
-    TdsWriter *writer;
-    TdsClient  client;
-    Str        server_name;
-    Arena     *columns_arena; /* reset per result set */
-    Arena     *row_arena;     /* reset per row, for values that change on their way */
-    TdsColumn *columns;
-    SimType   *sim_types;
-    TdsValue  *values;
-    size_t     column_count;
-    bool       has_pending;
-    SimDone    pending;
-    bool       ended_by_attention; /* the session has seen it */
-    bool       is_fatal;           /* a message of severity 20 or more was sent */
-    uint16_t   return_ordinal;
+    SimSink           sink; /* first */
+    TdsWriter        *writer;
+    TdsClient         client;
+    const SimSession *session;   /* knows how much of long values the client wants */
+    size_t            text_size; /* of the result set: long values are cut to so many bytes */
+    Str               server_name;
+    Arena            *columns_arena; /* reset per result set */
+    Arena            *row_arena;     /* reset per row, for values that change on their way */
+    TdsColumn        *columns;
+    SimType          *sim_types;
+    TdsValue         *values;
+    size_t            column_count;
+    bool              has_pending;
+    SimDone           pending;
+    bool              ended_by_attention; /* the session has seen it */
+    bool              is_fatal;           /* a message of severity 20 or more was sent */
+    uint16_t          return_ordinal;
 } TdsSink;
 
-void tds_sink_init(TdsSink *sink, TdsWriter *writer, const TdsClient *client, Str server_name);
+void tds_sink_init(TdsSink *sink, TdsWriter *writer, const SimSession *session,
+                   const TdsClient *client, Str server_name);
 void tds_sink_close(TdsSink *sink); /* one that was never opened too */
 /* Before a response. */
 void tds_sink_begin(TdsSink *sink);
 /* Writes the DONE held back, or an empty one where the request produced none. */
 void tds_sink_finish(TdsSink *sink, bool is_rpc);
 
-/* --- a connection (server_connection.c) --- */
+/* --- a connection (server_connection.c, server_login.c) --- */
 
 typedef struct Connection {
     SimServer      *server;
@@ -87,6 +90,7 @@ typedef struct Connection {
     TdsClient       client;
     Arena          *arena; /* of the request */
     Sched          *sched;
+    Log            *log;
     Task           *task;
     int             owed;    /* attentions that were answered before they were read */
     atomic_bool     is_done; /* the task has ended and can be joined */
@@ -97,6 +101,14 @@ typedef struct Connection {
     bool            saw_attention;
     bool            saw_end;
 } Connection;
+
+void connection_begin_response(Connection *connection);
+bool connection_send_response(Connection *connection); /* false: the client is gone */
+void connection_log(const Connection *connection, LogLevel level, const char *message,
+                    const char *reason);
+/* PRELOGIN and LOGIN7 (server_login.c). False: hang up. */
+bool connection_answer_prelogin(Connection *connection, Bytes body);
+bool connection_answer_login(Connection *connection, Bytes body);
 
 /* Runs a connection to its end; the socket is closed by the caller. */
 void connection_run(Connection *connection);

@@ -1,6 +1,8 @@
 /* server_sink.c - a session's results as tokens. */
 #include "sim/server_internal.h"
 
+#define TEXT_SIZE_MOST 0x7FFFFFFF
+
 static TdsSink *of(SimSink *sink)
 {
     return (TdsSink *)sink;
@@ -61,12 +63,28 @@ static bool on_columns(SimSink *base, const SimResultColumn *columns, size_t cou
     sink->values       = ARENA_ARRAY(sink->columns_arena, TdsValue, count + 1);
     sink->sim_types    = ARENA_ARRAY(sink->columns_arena, SimType, count + 1);
     sink->column_count = count;
+    sink->text_size    = (size_t)sim_session_text_size(sink->session);
     for (size_t i = 0; i < count; i++) {
         sink->columns[i]   = column_of(sink, &columns[i]);
         sink->sim_types[i] = columns[i].type;
     }
     tds_put_columns(sink->writer, sink->client.tds_version, sink->columns, count);
     return is_open(sink);
+}
+
+/* (max) types and their forerunners are cut to SET TEXTSIZE, between characters. */
+static bool is_long(const TdsType *type)
+{
+    return type->length < 0 || type->token == TDS_TYPE_TEXT || type->token == TDS_TYPE_NTEXT ||
+           type->token == TDS_TYPE_IMAGE;
+}
+
+static void cut_long_value(const TdsSink *sink, size_t index)
+{
+    TdsValue *value = &sink->values[index];
+
+    if (value->is_null || !is_long(&sink->columns[index].type)) return;
+    if (value->bytes.len > sink->text_size) value->bytes.len = sink->text_size & ~(size_t)1;
 }
 
 static bool on_row(SimSink *base, const SimValue *values, size_t count)
@@ -77,6 +95,8 @@ static bool on_row(SimSink *base, const SimValue *values, size_t count)
     for (size_t i = 0; i < count; i++)
         sink->values[i] = tds_value_of_sim(&values[i], &sink->sim_types[i], &sink->columns[i].type,
                                            sink->row_arena);
+    for (size_t i = 0; i < count && sink->text_size < TEXT_SIZE_MOST; i++)
+        cut_long_value(sink, i);
     tds_put_row(sink->writer, sink->client.tds_version, sink->columns, sink->values, count);
     return is_open(sink);
 }
@@ -149,7 +169,8 @@ static bool on_return_value(SimSink *base, Str name, const SimValue *value)
     return is_open(sink);
 }
 
-void tds_sink_init(TdsSink *sink, TdsWriter *writer, const TdsClient *client, Str server_name)
+void tds_sink_init(TdsSink *sink, TdsWriter *writer, const SimSession *session,
+                   const TdsClient *client, Str server_name)
 {
     *sink = (TdsSink){.sink          = {.columns       = on_columns,
                                         .row           = on_row,
@@ -160,6 +181,7 @@ void tds_sink_init(TdsSink *sink, TdsWriter *writer, const TdsClient *client, St
                                         .return_value  = on_return_value},
                       .writer        = writer,
                       .client        = *client,
+                      .session       = session,
                       .server_name   = server_name,
                       .columns_arena = arena_new(),
                       .row_arena     = arena_new()};

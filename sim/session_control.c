@@ -104,6 +104,7 @@ bool session_kill(Front *front, int32_t session_id)
         if (session->id != session_id) continue;
         atomic_store(&session->waiter.killed, true);
         sim_waiter_wake(&session->waiter);
+        if (session->on_kill) session->on_kill(session->on_kill_arg);
         found = true;
     }
     front_unlock(front);

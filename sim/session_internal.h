@@ -131,6 +131,8 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     SimSession *next;          /* in the front's list */
     bool        is_in_control; /* on_read text runs: no further hooks */
     bool        close_wanted;
+    void (*on_kill)(void *arg); /* with the front's lock held */
+    void *on_kill_arg;
 };
 
 void session_publish(SimSession *session, bool is_running);

@@ -209,6 +209,11 @@ uint64_t sim_session_transaction(const SimSession *session)
     return session->tran_count > 0 ? session->descriptor : 0;
 }
 
+int64_t sim_session_text_size(const SimSession *session)
+{
+    return session->options.text_size;
+}
+
 void sim_session_attention(SimSession *session)
 {
     atomic_store(&session->waiter.attention, true);
@@ -218,6 +223,14 @@ void sim_session_attention(SimSession *session)
 void sim_session_clear_attention(SimSession *session)
 {
     atomic_store(&session->waiter.attention, false);
+}
+
+void sim_session_on_kill(SimSession *session, void (*notify)(void *arg), void *arg)
+{
+    front_lock(session->front);
+    session->on_kill     = notify;
+    session->on_kill_arg = arg;
+    front_unlock(session->front);
 }
 
 SimStats sim_session_stats(const SimSession *session, bool last_statement_only)

@@ -79,6 +79,7 @@ void     sim_session_close(SimSession *session); /* rolls back; accepts NULL */
 int32_t  sim_session_id(const SimSession *session);
 Str      sim_session_database(const SimSession *session);
 uint64_t sim_session_transaction(const SimSession *session); /* descriptor, 0: none */
+int64_t  sim_session_text_size(const SimSession *session); /* SET TEXTSIZE: bytes of a long value */
 bool     sim_session_breaks_off(
         const SimSession *session); /* the connection ends without a word more */
 
@@ -108,6 +109,9 @@ void sim_session_reset(SimSession *session, bool keep_transaction, SimSink *sink
 void sim_session_attention(SimSession *session);
 /* Forgets one that came too late to stop anything; between requests. */
 void sim_session_clear_attention(SimSession *session);
+/* `notify` is called when the session is killed, by whoever does it, and must not wait: a session between requests has
+ * nobody else to tell its client. */
+void sim_session_on_kill(SimSession *session, void (*notify)(void *arg), void *arg);
 
 /* --- what `stats` shows (2.17) --- */
 typedef struct SimStats {

@@ -242,7 +242,7 @@ static void out_open(Out *out, PrinterMode mode)
 static void out_close(Out *out, const char *want_out, const char *want_err)
 {
     printer_end_batch(out->printer);
-    printer_finish_json(out->printer);
+    printer_finish_json(out->printer, false);
     printer_close(out->printer);
     (void)fclose(out->out);
     (void)fclose(out->err);

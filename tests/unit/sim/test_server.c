@@ -350,6 +350,30 @@ static bool send_transaction(Client *client, const char *bytes, size_t len)
     return tds_writer_end(client->writer, &err) && client_read(client);
 }
 
+static size_t long_length(Client *client, const char *sql)
+{
+    TdsItem item;
+
+    assert_true(client_batch(client, sql));
+    assert_true(client_find(client, TDS_ITEM_ROW, &item));
+    return client->response.values[0].bytes.len;
+}
+
+static void long_values_are_as_long_as_the_client_wants(void **state)
+{
+    static const char *const text   = "SELECT REPLICATE(CAST(N'x' AS nvarchar(max)), 10000)";
+    World                   *world  = *state;
+    Client                  *client = connected(world);
+
+    assert_int_equal(long_length(client, text), 20000); /* a client of ODBC */
+    assert_true(client_batch(client, "SET TEXTSIZE 101"));
+    assert_int_equal(long_length(client, text), 100);                         /* whole characters */
+    assert_int_equal(long_length(client, "SELECT REPLICATE('x', 200)"), 200); /* not long at all */
+    assert_true(client_batch(client, "SET TEXTSIZE -1"));
+    assert_int_equal(long_length(client, text), 20000);
+    client_close(client);
+}
+
 static void transaction_requests_begin_and_end_one(void **state)
 {
     World  *world  = *state;
@@ -579,6 +603,32 @@ static void a_client_that_dies_takes_its_session_along(void **state)
     client_close(watcher);
 }
 
+static void a_killed_session_loses_its_connection(void **state)
+{
+    World  *world  = *state;
+    Client *killer = connected(world);
+    char    sql[40];
+
+    for (int is_running = 0; is_running < 2; is_running++) {
+        Client *client = connected(world);
+        (void)snprintf(sql, sizeof sql, "KILL %d", (int)client_number(client, "SELECT @@SPID"));
+        if (is_running) {
+            assert_true(client_send_batch(client, "WAITFOR DELAY '00:01:00'", 0));
+            clock_sleep_ms(world->clock, 50, NULL);
+        }
+        assert_true(client_batch(killer, sql));
+        assert_int_equal(client_error(killer), 0);
+        if (is_running) {
+            assert_true(client_read(client));
+            assert_int_equal(client_error(client), 596);
+        }
+        assert_true(client_is_closed(client));
+        client_close(client);
+        assert_true(others_go_away(world, killer));
+    }
+    client_close(killer);
+}
+
 /* --- many --- */
 
 typedef struct Visitor {
@@ -716,6 +766,7 @@ int main(void)
         SERVER_TEST(errors_carry_number_state_severity_and_line),
         SERVER_TEST(sp_executesql_takes_parameters_and_gives_outputs_back),
         SERVER_TEST(a_value_its_type_cannot_have_is_8023_and_the_connection_stays),
+        SERVER_TEST(long_values_are_as_long_as_the_client_wants),
         SERVER_TEST(transaction_requests_begin_and_end_one),
         SERVER_TEST(the_reset_bit_comes_first),
         SERVER_TEST(what_is_not_supported_says_so_and_the_connection_stays),
@@ -726,6 +777,7 @@ int main(void)
         SERVER_TEST(strangers_are_hung_up_on),
         SERVER_TEST(nonsense_after_login_ends_the_connection),
         SERVER_TEST(a_client_that_dies_takes_its_session_along),
+        SERVER_TEST(a_killed_session_loses_its_connection),
         SERVER_TEST(fifty_clients_at_once),
         SERVER_TEST(closing_does_not_wait_for_what_runs),
         SERVER_TEST(a_slow_link_is_slow),
