@@ -47,7 +47,9 @@ static Str describe(Arena *arena, const Outcome *outcome)
                       STR_ARG(outcome->name), (long long)result->batches,
                       result->batches == 1 ? "" : "es", (long long)result->rows,
                       result->rows == 1 ? "" : "s", result->end_lsn.is_set ? position.text : "none",
-                      outcome->ok ? "" : " (stopped)");
+                      outcome->ok                          ? ""
+                      : outcome->err.code == ERR_CANCELLED ? " (stopped)"
+                                                           : " (failed)");
 }
 
 static bool read_max_batches(const Invocation *invocation, int64_t *out, Err *err)
