@@ -139,18 +139,22 @@ static bool is_similar(const CaptureInstance *instance, Str name, Arena *scratch
 static bool not_found(const Listing *listing, Str name, Arena *scratch, Err *err)
 {
     Buf    similar = buf_new(scratch, 0);
+    Buf    visible = buf_new(scratch, 0);
     size_t count   = 0;
 
     for (size_t i = 0; i < listing->count && count < 8; i++) {
         if (!is_similar(&listing->items[i], name, scratch)) continue;
         buf_printf(&similar, "%s%.*s", count++ ? ", " : "", STR_ARG(listing->items[i].name));
     }
+    for (size_t i = 0; i < listing->count && i < 8; i++)
+        buf_printf(&visible, "%s%.*s", i ? ", " : ": ", STR_ARG(listing->items[i].name));
     if (count == 0)
         return err_set(err, ERR_SOURCE_STATE,
                        "capture instance %.*s was not found: there is none of that name, or the "
                        "login lacks SELECT on its captured "
-                       "columns or is not in its gating role (%zu others are visible)",
-                       STR_ARG(name), listing->count);
+                       "columns or is not in its gating role (%zu others are visible%.*s%s)",
+                       STR_ARG(name), listing->count, STR_ARG(buf_str(&visible)),
+                       listing->count > 8 ? ", ..." : "");
     return err_set(err, ERR_SOURCE_STATE,
                    "capture instance %.*s was not found: there is none of that name, or the login "
                    "lacks SELECT on its captured "
