@@ -444,8 +444,11 @@ static bool unify_collations(const SimType *left, const SimType *right, SimType 
         STR_ARG(two), STR_ARG(one));
 }
 
-bool sim_type_unify(const SimType *left, const SimType *right, SimType *out, SimError *error)
+bool sim_type_unify(const SimType *left_type, const SimType *right_type, SimType *out,
+                    SimError *error)
 {
+    const SimType  one = *left_type, two = *right_type; /* `out` may be one of them */
+    const SimType *left = &one, *right = &two;
     bool           left_wins = sim_type_precedence(left->kind) >= sim_type_precedence(right->kind);
     const SimType *high      = left_wins ? left : right;
     const SimType *low       = left_wins ? right : left;

@@ -86,6 +86,12 @@ static void assert_mix(const char *left, const char *right, const char *want)
     if (!sim_type_unify(&two, &one, &out, &error))
         fail_msg("%s and %s: %s", right, left, error.message);
     assert_str_is(sim_type_format(arena, &out), want);
+    out = one; /* into one of the two, as over the branches of a CASE */
+    assert_true(sim_type_unify(&out, &two, &out, &error));
+    assert_str_is(sim_type_format(arena, &out), want);
+    out = two;
+    assert_true(sim_type_unify(&one, &out, &out, &error));
+    assert_str_is(sim_type_format(arena, &out), want);
     arena_close(arena);
 }
 
