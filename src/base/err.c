@@ -83,6 +83,10 @@ bool err_context(Err *err, const char *fmt, ...)
     int len = vsnprintf(outer, sizeof outer, fmt, args);
     va_end(args);
     if (len < 0) return false;
+    size_t said = strlen(outer);
+    if (said && strncmp(err->context, outer, said) == 0 &&
+        (err->context[said] == '\0' || err->context[said] == ':'))
+        return false; /* a caller in the same module said it */
 
     (void)snprintf(joined, sizeof joined, "%s%s%s", outer, err->context[0] ? ": " : "",
                    err->context);

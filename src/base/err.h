@@ -62,7 +62,8 @@ typedef struct Err {
 bool err_set(Err *err, ErrCode code, const char *fmt, ...) PRINTF(3, 4);
 /* The same with errno's number and text appended; `code` is usually ERR_STORE. */
 bool err_set_errno(Err *err, ErrCode code, int errno_value, const char *fmt, ...) PRINTF(4, 5);
-/* Puts what the caller was doing in front of the context. Always returns false. */
+/* Puts what the caller was doing in front of the context, unless that begins with it already.
+ * Always returns false. */
 bool err_context(Err *err, const char *fmt, ...) PRINTF(2, 3);
 /* Copies `from` over `err`; for an error met in another thread. Always returns false. */
 bool err_copy(Err *err, const Err *from);

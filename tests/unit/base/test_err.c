@@ -24,6 +24,7 @@ static void context_is_put_in_front_outermost_first(void **state)
     (void)err_set(&err, ERR_QUERY, "no such table");
     assert_false(err_context(&err, "wave %d", 4));
     assert_false(err_context(&err, "dbo_orders"));
+    assert_false(err_context(&err, "dbo_orders"));
     err_format(&err, text, sizeof text);
     assert_string_equal(text, "dbo_orders: wave 4: no such table");
 }
@@ -51,7 +52,7 @@ static void long_texts_are_cut_between_characters(void **state)
     assert_true(strlen(err.message) >= sizeof err.message - 4);
     assert_true(utf8_is_valid(str_from_c(err.message)));
     for (int i = 0; i < 3; i++)
-        (void)err_context(&err, "a%.*s", 300, wide);
+        (void)err_context(&err, "%d%.*s", i, 300, wide);
     assert_true(utf8_is_valid(str_from_c(err.context)));
     assert_true(strlen(err.context) < sizeof err.context);
 
