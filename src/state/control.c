@@ -298,9 +298,8 @@ static bool update_row(Control *control, Str table_name, ControlChange change, c
         if (why.code != ERR_CONFLICT || left_ms <= 0) break;
         if (control->context->cancel && !cancel_check(control->context->cancel, err)) return false;
         wait_ms = MIN((int64_t)RETRY_CAP_MS, (int64_t)RETRY_FIRST_MS << MIN(attempt, 10));
-        clock_sleep_ms(
-            clock, MIN(left_ms, (int64_t)rng_below(control->context->rng, (uint64_t)wait_ms + 1)),
-            control->context->cancel);
+        wait_ms = rng_between(control->context->rng, 0, wait_ms);
+        clock_sleep_ms(clock, MIN(left_ms, wait_ms), control->context->cancel);
     }
     err_copy(err, &why);
     return err_context(err, "control table %.*s", STR_ARG(delta_table_get_path(control->table)));

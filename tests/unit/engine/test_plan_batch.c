@@ -98,7 +98,8 @@ static void ranges_partition_the_batch(void **state)
         PlannedRange *ranges;
 
         for (size_t i = 0; i < count; i++) {
-            last     = MIN(to, last + (unsigned)rng_between(rng, 0, 30));
+            last += (unsigned)rng_between(rng, 0, 30);
+            last     = MIN(to, last);
             tiles[i] = (PlanTile){.last_lsn  = at(last),
                                   .next_lsn  = at(last + 1),
                                   .row_count = rng_between(rng, 1, 20)};
