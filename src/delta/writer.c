@@ -7,7 +7,7 @@
 
 /* Rows are held in memory until their group is full, by every connection that writes at once
  * (5.12). */
-#define ROW_GROUP_BYTES  (INT64_C(16) << 20)
+#define ROW_GROUP_BYTES  (INT64_C(8) << 20)
 #define PREFIX_CHARS_MAX 32
 
 /* Everything that threads share is set before they start, but the number of the next file. */
