@@ -8,8 +8,6 @@ import sys
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[3])
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = "src|sim|tests|tools|docs|demo|bench|third_party|\\.ci"
-COMING = {"docs/performance.md"}  # written with the benchmarks' figures; goes when it is there
-
 
 def text_of(name):
     return (ROOT / name).read_text(encoding="utf-8")
@@ -51,8 +49,7 @@ def every_relative_link_leads_somewhere():
             path, _, anchor = target.partition("#")
             place = (page.parent / path).resolve() if path else page
             if not place.exists():
-                if str(place.relative_to(ROOT)) not in COMING:
-                    yield f"{page_name(page)} links to {target}, which is not there"
+                yield f"{page_name(page)} links to {target}, which is not there"
             elif anchor and anchor not in anchors_of(place):
                 yield f"{page_name(page)} links to {target}, which has no such heading"
 
