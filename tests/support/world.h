@@ -64,7 +64,7 @@ DeltaContext *world_delta(World *world);
 /* Lines of every process so far, "name LEVEL ...". */
 size_t world_line_count(const World *world, const char *part);
 Str    world_log_text(World *world);
-/* Paths and contents of everything in the lake, Parquet by length alone. */
+/* Paths and contents of everything in the lake, Parquet as a hash. */
 Str world_store_text(World *world);
 
 /* --- the source --- */
