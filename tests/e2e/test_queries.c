@@ -780,16 +780,6 @@ static int open_slot(void **state)
     return 0;
 }
 
-/* Stands for all tests of a driver that this machine lacks, so that they are skipped aloud. */
-static void its_driver_is_not_installed(void **state)
-{
-    Slot *slot = *state;
-
-    print_message("%s: its driver is not installed (TIDELAKE_MICROSOFT_ODBC names its file)\n",
-                  slot->name);
-    skip();
-}
-
 static const struct CMUnitTest cases[] = {
     cmocka_unit_test(the_server_and_its_tables_are_found),
     cmocka_unit_test(every_type_comes_through_in_every_operation),
@@ -809,8 +799,6 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(a_server_that_dies_in_the_middle_is_a_transient_error),
 };
 
-static const struct CMUnitTest missing = cmocka_unit_test(its_driver_is_not_installed);
-
 #define CASES COUNT_OF(cases)
 
 int main(void)
@@ -822,14 +810,18 @@ int main(void)
     size_t            count = 0;
     int               failed;
 
-    for (size_t s = 0; s < COUNT_OF(slots); s++)
-        for (size_t i = 0; i < (slots[s].driver ? CASES : 1); i++) {
+    for (size_t s = 0; s < COUNT_OF(slots); s++) {
+        if (!slots[s].driver) /* test_queries.sh makes a skipped case of this line */
+            (void)printf("# %s: its driver is not installed (TIDELAKE_MICROSOFT_ODBC names it)\n",
+                         slots[s].name);
+        for (size_t i = 0; i < CASES && slots[s].driver; i++) {
             struct CMUnitTest *test = &tests[count++];
-            *test                   = slots[s].driver ? cases[i] : missing;
-            test->name       = str_c(arena, str_printf(arena, "%s: %s", slots[s].name, test->name));
-            test->setup_func = slots[s].driver ? open_slot : NULL;
+            *test                   = cases[i];
+            test->name = str_c(arena, str_printf(arena, "%s: %s", slots[s].name, cases[i].name));
+            test->setup_func    = open_slot;
             test->initial_state = &slots[s];
         }
+    }
     failed = _cmocka_run_group_tests("queries", tests, count, NULL, NULL);
     for (size_t s = 0; s < COUNT_OF(slots); s++)
         if (slots[s].world) world_close(slots[s].world);
