@@ -39,6 +39,21 @@ def step_hit(lake, table):
     return "planned, bronze missing"
 
 
+def silver_state(lake, table):
+    """Silver's newest version, and the position that control holds of it."""
+    log = lake.log(f"silver/{table}") if (lake.folder / f"silver/{table}/_delta_log").exists() else []
+    known = (lake.folder / "ops/control/_delta_log").exists()
+    position = lake.query("ops/control", f"SELECT applied_lsn, snapshot_lsn FROM t WHERE table_name = 'silver/{table}'") if known else []
+    return (log[-1][0] if log else -1), position
+
+
+def apply_step_hit(before, after):
+    """Where a killed apply stood (state.md 16.10): the merge of silver comes first, its position in control after it."""
+    if after[1] != before[1]:
+        return "merged and recorded"
+    return "before the merge" if after[0] == before[0] else "silver written, position missing"
+
+
 @test
 def killed_runs_lose_nothing_and_double_nothing(folder):
     seed = int(os.environ.get("TIDELAKE_SEED", random.randrange(1 << 30)))
@@ -46,7 +61,7 @@ def killed_runs_lose_nothing_and_double_nothing(folder):
     rng = random.Random(seed)
     server = Server(folder, "--capture-interval", "200ms", "--seed", str(seed), init=[ROOT / "demo" / "shop.sql"])
     lake = Lake(folder / "lake", server)
-    steps, applies = {}, 0
+    steps, applies = {}, {}
     try:
         writer = Writer(server, "--rate", "100", "--seed", str(seed))
         for run in range(RUNS):
@@ -59,16 +74,21 @@ def killed_runs_lose_nothing_and_double_nothing(folder):
             hit = step_hit(lake, table)
             steps[hit] = steps.get(hit, 0) + 1
             if (lake.folder / f"bronze/{table}/_delta_log").exists():
+                before = silver_state(lake, table)
                 with open(folder / f"apply-{run}.log", "w") as log:
                     process = start_tidelake("apply", *lake.options(f"dbo_{table}", table, "--silver", f"silver/{table}"), stderr=log)
                     time.sleep(rng.uniform(0.02, 0.8))
-                    applies += process.poll() is None
+                    was_running = process.poll() is None
                     process.kill()
                     process.wait()
+                if was_running:
+                    hit = apply_step_hit(before, silver_state(lake, table))
+                    applies[hit] = applies.get(hit, 0) + 1
         committed = writer.stop()
         server.scan()
-        print(f"# the writer committed {committed} transactions; kills of stream: {steps}; of apply while it ran: {applies}", flush=True)
+        print(f"# the writer committed {committed} transactions; kills of stream: {steps}; of apply: {applies}", flush=True)
         equal(any(step not in ("before anything", "between batches") for step in steps), True, f"a kill in the middle of something ({steps})")
+        equal(sum(applies.values()) > 0, True, "a kill of an apply that ran")
         for table in TABLES:
             lake.stream(f"dbo_{table}", table, check=True)
             lake.apply(f"dbo_{table}", table, check=True)
