@@ -5,7 +5,7 @@ Prints TAP; a client that is not installed is skipped aloud. Run it with the Pyt
 
   pymssql==2.4.6 python-tds==1.17.1 pyodbc==5.5.0 mssql-python-odbc==18.6.2.2
 
-  TIDELAKE_BUILD=build build/py/bin/python tests/interop/clients_smoke.py [CLIENT...]
+  TIDELAKE_BUILD=build build/py/bin/python tests/interop/python/test_clients.py [CLIENT...]
 """
 import datetime
 import decimal
@@ -18,7 +18,7 @@ import time
 import traceback
 import uuid
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
 from lib import PASSWORD, Server  # noqa: E402
 
 D, DT, T = datetime.date, datetime.datetime, datetime.time
