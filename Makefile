@@ -43,6 +43,7 @@ script = @if [ -x $(1) ]; then exec $(1) $(2); else echo "make $@: $(1) is not w
 demo: setup
 	$(call script,demo/run)
 bench: setup
+	$(call script,bench/simulator)
 	$(call script,bench/run)
 interop: setup-interop
 	$(call script,tests/interop/run)
