@@ -50,8 +50,8 @@ static const OptionSpec specs[OPTION_COUNT] = {
     [OPTION_DATABASE]  = {"--database", "NAME", BOTH, "create this database; with --server, use it"},
     [OPTION_LOGIN]     = {"--login", "USER:PASSWORD", BOTH, "the sysadmin's login, or with --server the one to use (default " DEFAULT_LOGIN ")"},
     [OPTION_INIT]      = {"--init", "FILE.sql", CLI_SERVE, "run this script before clients may connect; may be given again"},
-    [OPTION_TLS]       = {"--tls", "CERT,KEY", CLI_SERVE, "not in this version"},
-    [OPTION_REQUIRE_ENCRYPTION] = {"--require-encryption", NULL, CLI_SERVE, "not in this version"},
+    [OPTION_TLS]       = {"--tls", "CERT,KEY", CLI_SERVE, "PEM files to encrypt with, or `self-signed`, or `none`: clients cannot encrypt (default self-signed)"},
+    [OPTION_REQUIRE_ENCRYPTION] = {"--require-encryption", NULL, CLI_SERVE, "turn away clients that do not encrypt everything (default: as the client likes)"},
     [OPTION_CAPTURE_INTERVAL] = {"--capture-interval", "DURATION", BOTH, "how often CDC reads the log, or `manual`: only when told (default 5s; exec: manual)"},
     [OPTION_IDLE_ENTRY] = {"--idle-entry", "DURATION", BOTH, "after so long without a captured commit CDC notes the time (default 305s)"},
     [OPTION_RETENTION] = {"--retention", "DURATION", BOTH, "how long changes are kept, whole minutes (default 4320m)"},
@@ -219,6 +219,18 @@ static bool set_log_format(CliOptions *options, Str value, Err *err)
            bad_value(OPTION_LOG_FORMAT, value, "text, json", err);
 }
 
+static bool set_tls(CliOptions *options, Str value, Err *err)
+{
+    ptrdiff_t comma     = str_find_char(value, ',', 0);
+    bool      has_files = comma > 0 && (size_t)comma + 1 < value.len;
+
+    options->has_tls         = !str_equal_c(value, "none");
+    options->tls_certificate = has_files ? str_slice(value, 0, (size_t)comma) : (Str){NULL, 0};
+    options->tls_key = has_files ? str_slice(value, (size_t)comma + 1, value.len) : (Str){NULL, 0};
+    return has_files || !options->has_tls || str_equal_c(value, "self-signed") ||
+           bad_value(OPTION_TLS, value, "CERT,KEY (two PEM files), self-signed, none", err);
+}
+
 static bool set_option(CliOptions *options, OptionId id, Str value, Err *err)
 {
     switch (id) {
@@ -228,12 +240,8 @@ static bool set_option(CliOptions *options, OptionId id, Str value, Err *err)
     case OPTION_DATABASE: options->database = value; return true;
     case OPTION_LOGIN: return set_login(options, value, err);
     case OPTION_INIT: *LIST_PUSH(options->arena, &options->init) = value; return true;
-    case OPTION_TLS:
-    case OPTION_REQUIRE_ENCRYPTION:
-        return err_set(err, ERR_USAGE,
-                       "%s: this version has no TLS; leave it out and let clients connect with "
-                       "Encrypt=no",
-                       specs[id].name);
+    case OPTION_TLS: return set_tls(options, value, err);
+    case OPTION_REQUIRE_ENCRYPTION: options->requires_encryption = true; return true;
     case OPTION_CAPTURE_INTERVAL:
         options->capture_interval_ms = -1;
         return str_equal_c(value, "manual") ||
@@ -323,6 +331,9 @@ static bool check_options(const CliOptions *options, Err *err)
                        "serve takes no arguments, but got \"%.*s\"; a script to run "
                        "first is --init FILE.sql",
                        STR_ARG(options->files.items[0]));
+    if (options->requires_encryption && !options->has_tls)
+        return err_set(err, ERR_USAGE,
+                       "--require-encryption with --tls none: nobody could connect; leave one out");
     if (options->command == CLI_EXEC && options->files.count == 0)
         return err_set(err, ERR_USAGE,
                        "exec needs a file: tidesim exec FILE..., where - is the standard input");
@@ -338,6 +349,7 @@ bool cli_options_parse(CliCommand command, int argc, char **argv, Arena *arena, 
     *out = (CliOptions){.arena               = arena,
                         .command             = command,
                         .listen              = STR(DEFAULT_LISTEN),
+                        .has_tls             = true,
                         .capture_interval_ms = command == CLI_EXEC ? -1 : 5000,
                         .idle_entry_ms       = 305000,
                         .retention_minutes   = 4320,
@@ -386,7 +398,8 @@ void cli_print_help(CliCommand command)
         print_options(command);
         printf("\nExamples:\n"
                "  tidesim serve --database shop --init shop.sql\n"
-               "  tidesim serve --listen 127.0.0.1:0 --capture-interval manual --seed 7\n");
+               "  tidesim serve --listen 127.0.0.1:0 --capture-interval manual --seed 7\n"
+               "  tidesim serve --tls server.pem,server.key --require-encryption\n");
         return;
     }
     printf("tidesim exec [options] FILE...\n\n"

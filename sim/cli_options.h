@@ -16,6 +16,9 @@ typedef struct CliOptions {
     LIST(Str) files; /* of exec */
     LIST(Str) init;  /* of serve */
     Str       listen;
+    bool      has_tls;                  /* offers it */
+    Str       tls_certificate, tls_key; /* files; ptr NULL: a certificate that signs itself */
+    bool      requires_encryption;
     Str       server;   /* exec: ptr NULL without one */
     Str       database; /* ptr NULL: none */
     Str       login, password;

@@ -1,5 +1,6 @@
 /* cli_serve.c - tidesim serve: a server on a socket, until a signal comes. */
 #include "sim/cli_run.h"
+#include "sim/cli_tls.h"
 #include "sim/server.h"
 
 #include <stdio.h>
@@ -37,10 +38,12 @@ static void wait_for_a_signal(CliWorld *world)
 int cli_serve(CliOptions *options)
 {
     CliWorld         world;
+    CliTls           tls;
     SimListener     *listener = NULL;
-    SimListenOptions listen   = {.address    = options->listen,
-                                 .latency_ms = options->latency_ms,
-                                 .bandwidth  = options->bandwidth};
+    SimListenOptions listen   = {.address             = options->listen,
+                                 .latency_ms          = options->latency_ms,
+                                 .bandwidth           = options->bandwidth,
+                                 .requires_encryption = options->requires_encryption};
     Err              err      = ERR_INIT;
     int              status;
 
@@ -48,12 +51,14 @@ int cli_serve(CliOptions *options)
     listen.log = world.log;
     if (!options->has_seed)
         (void)fprintf(stderr, "tidesim: --seed %llu\n", (unsigned long long)world.seed);
-    if (cli_world_open_server(&world, options, &err) &&
+    if (cli_tls_open(&tls, options, &err)) listen.tls = tls.tls;
+    if (err.code == ERR_NONE && cli_world_open_server(&world, options, &err) &&
         (options->init.count == 0 || run_init(&world, options, &err)) &&
         sim_listener_open(world.server, &listen, &listener, &err) && announce(listener, &err))
         wait_for_a_signal(&world);
     status = cli_world_status(&world, &err);
     sim_listener_close(listener);
+    cli_tls_close(&tls);
     cli_world_close(&world);
     return status;
 }

@@ -95,6 +95,8 @@ static void start_connection(SimListener *listener, int socket)
     connection->sched              = listener->sched;
     connection->watch              = listener->watch;
     connection->log                = listener->options.log;
+    connection->offered            = listener->options.tls;
+    connection->must_encrypt       = listener->options.requires_encryption;
     connection->client.tds_version = TDS_VERSION_74;
     pthread_mutex_init(&connection->lock, NULL);
     socket_transport_init(&connection->socket, socket, listener->clock, listener->stop,

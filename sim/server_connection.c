@@ -182,17 +182,25 @@ static bool run_request(Connection *connection, const TdsMessage *message)
  * looks without taking, so that messages are read in one place. Watching stops before the response's last packet
  * leaves, since the client's next request may come right behind that. */
 
-static void watch_begin(Connection *connection)
+static void watch(Connection *connection, int operation)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT,
                                 .data   = {.ptr = connection}};
 
+    (void)epoll_ctl(connection->watch, operation, connection->socket.socket, &event);
+}
+
+static void watch_begin(Connection *connection)
+{
     pthread_mutex_lock(&connection->lock);
     connection->is_running    = true;
     connection->saw_attention = false;
     if (connection->saw_end) sim_session_attention(connection->session);
     pthread_mutex_unlock(&connection->lock);
-    (void)epoll_ctl(connection->watch, EPOLL_CTL_ADD, connection->socket.socket, &event);
+    watch(connection, EPOLL_CTL_ADD);
+    /* What is decrypted already the socket does not tell of. */
+    if (connection->tls && tls_transport_has_pending(connection->tls))
+        connection_notice(connection);
 }
 
 /* Whether an attention came, which this response then answers; false when the client is gone. */
@@ -210,16 +218,27 @@ static bool watch_end(Connection *connection, bool *saw_attention_out)
     return !saw_end;
 }
 
+static TlsPeek peek(const Connection *connection, uint8_t *byte_out)
+{
+    ssize_t got;
+
+    if (connection->tls) return tls_transport_peek(connection->tls, byte_out);
+    got = recv(connection->socket.socket, byte_out, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got == 1) return TLS_PEEK_BYTE;
+    return got < 0 && (errno == EAGAIN || errno == EINTR) ? TLS_PEEK_NOTHING : TLS_PEEK_END;
+}
+
 void connection_notice(Connection *connection)
 {
-    uint8_t type;
-    ssize_t got;
+    uint8_t type = 0;
 
     pthread_mutex_lock(&connection->lock);
     if (connection->is_running) {
-        got = recv(connection->socket.socket, &type, 1, MSG_PEEK | MSG_DONTWAIT);
-        connection->saw_attention = got == 1 && type == TDS_PACKET_ATTENTION;
-        connection->saw_end |= got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+        switch (peek(connection, &type)) {
+        case TLS_PEEK_BYTE: connection->saw_attention = type == TDS_PACKET_ATTENTION; break;
+        case TLS_PEEK_END: connection->saw_end = true; break;
+        case TLS_PEEK_NOTHING: /* half a record */ watch(connection, EPOLL_CTL_MOD); break;
+        }
         if (connection->saw_attention || connection->saw_end)
             sim_session_attention(connection->session);
     }
@@ -293,7 +312,7 @@ static bool answer(Connection *connection, const TdsMessage *message)
     if (!connection->session) {
         if (message->type == TDS_PACKET_PRELOGIN)
             return connection_answer_prelogin(connection, message->body);
-        if (message->type != TDS_PACKET_LOGIN7 ||
+        if (message->type != TDS_PACKET_LOGIN7 || !connection_take_login(connection) ||
             !connection_answer_login(connection, message->body))
             return false;
         sim_session_on_kill(connection->session, hang_up_if_idle, connection);
@@ -313,8 +332,7 @@ static bool answer_next(Connection *connection)
     bool       is_end;
 
     arena_reset(connection->arena);
-    if (tds_read_message(&connection->socket.transport, connection->arena, limit, &message, &is_end,
-                         &err))
+    if (tds_read_message(connection->transport, connection->arena, limit, &message, &is_end, &err))
         return !is_end && answer(connection, &message);
     connection_log(connection, err.code == ERR_DAMAGED ? LOG_WARN : LOG_DEBUG, "client hung up on",
                    err.message);
@@ -323,13 +341,16 @@ static bool answer_next(Connection *connection)
 
 void connection_run(Connection *connection)
 {
-    connection->arena  = arena_new();
-    connection->writer = tds_writer_new(&connection->socket.transport);
-    while (answer_next(connection))
-        continue;
+    connection->arena     = arena_new();
+    connection->transport = &connection->socket.transport;
+    connection->writer    = tds_writer_new(connection->transport);
+    if (server_begin_strict(connection))
+        while (answer_next(connection))
+            continue;
     (void)shutdown(connection->socket.socket, SHUT_RDWR);
     tds_sink_close(&connection->sink);
     sim_session_close(connection->session);
     tds_writer_close(connection->writer);
+    tls_transport_close(connection->tls);
     arena_close(connection->arena);
 }

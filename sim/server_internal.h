@@ -3,6 +3,7 @@
 #define TIDESIM_SERVER_INTERNAL_H
 
 #include "sim/server.h"
+#include "sim/tls.h"
 #include "tds/tds_login.h"
 #include "tds/tds_request.h"
 #include "tds/tds_token.h"
@@ -12,7 +13,7 @@
 
 /* --- the socket as a transport (server_socket.c) --- */
 
-/* Shaped by the listener's options. A transport with TLS would wrap it. */
+/* Shaped by the listener's options. TLS goes on top of it (tls.h). */
 typedef struct SocketTransport {
     TdsTransport transport; /* first */
     int          socket;
@@ -85,6 +86,13 @@ typedef struct Connection {
     SimServer      *server;
     SimSession     *session;
     SocketTransport socket;
+    TlsTransport   *tls;       /* NULL: nothing is encrypted */
+    TdsTransport   *transport; /* the one of these two that is in use */
+    const SimTls   *offered;   /* NULL: no TLS */
+    bool            must_encrypt;
+    bool            encrypts_login_only;
+    bool            is_strict;    /* TLS around everything (TDS 8) */
+    bool            has_prelogin; /* it was answered */
     TdsWriter      *writer;
     TdsSink         sink;
     TdsClient       client;
@@ -108,7 +116,20 @@ void connection_log(const Connection *connection, LogLevel level, const char *me
                     const char *reason);
 /* PRELOGIN and LOGIN7 (server_login.c). False: hang up. */
 bool connection_answer_prelogin(Connection *connection, Bytes body);
+/* LOGIN7 was read as it was agreed, encrypted or not; its answer is what comes next. */
+bool connection_take_login(Connection *connection);
 bool connection_answer_login(Connection *connection, Bytes body);
+
+/* --- encryption (server_tls.c) --- */
+
+/* What a PRELOGIN is answered that asked for one of TdsEncryption. */
+TdsEncryption server_choose_encryption(bool has_tls, bool is_required, uint8_t asked);
+/* TLS's handshake in messages, behind the answered PRELOGIN; then everything is encrypted. False: hang up. */
+bool server_handshake_in_tds(Connection *connection);
+/* The login was the only thing to encrypt, and was read. */
+bool server_end_login_tls(Connection *connection);
+/* A client of TDS 8 begins with TLS. */
+bool server_begin_strict(Connection *connection);
 
 /* Runs a connection to its end; the socket is closed by the caller. */
 void connection_run(Connection *connection);

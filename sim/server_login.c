@@ -15,16 +15,32 @@ static uint8_t major_version(int year)
     }
 }
 
-/* No TLS is offered: a client that insists on it leaves by itself, one that does not goes on in the clear. */
+/* A client that is refused encryption it insists on, or is asked for what it has not, leaves by itself. */
 bool connection_answer_prelogin(Connection *connection, Bytes body)
 {
-    TdsPrelogin prelogin;
+    TdsPrelogin   prelogin;
+    TdsEncryption encryption;
 
-    if (!tds_parse_prelogin(body, &prelogin)) return false;
+    if (connection->has_prelogin || !tds_parse_prelogin(body, &prelogin)) return false;
+    connection->has_prelogin = true;
+    encryption = server_choose_encryption(connection->offered != NULL, connection->must_encrypt,
+                                          prelogin.encryption);
+    connection->encrypts_login_only = encryption == TDS_ENCRYPT_OFF && !connection->is_strict;
     connection_begin_response(connection);
     tds_put_prelogin(connection->writer, major_version(sim_server_version(connection->server)), 0,
-                     VERSION_BUILD, TDS_ENCRYPT_NOT_SUP, prelogin.asked_fed_auth);
-    return connection_send_response(connection);
+                     VERSION_BUILD, encryption, prelogin.asked_fed_auth);
+    if (!connection_send_response(connection)) return false;
+    return connection->is_strict || encryption == TDS_ENCRYPT_NOT_SUP ||
+           server_handshake_in_tds(connection);
+}
+
+bool connection_take_login(Connection *connection)
+{
+    if (connection->encrypts_login_only) return server_end_login_tls(connection);
+    if (connection->tls || !connection->must_encrypt) return true;
+    connection_log(connection, LOG_WARN, "client hung up on",
+                   "it does not encrypt, which this server requires");
+    return false;
 }
 
 static void put_info(Connection *connection, int32_t number, uint8_t state, Str text)

@@ -115,6 +115,11 @@ void tds_writer_set_packet_bytes(TdsWriter *writer, size_t packet_bytes)
     writer->packet_bytes = packet_bytes;
 }
 
+void tds_writer_set_transport(TdsWriter *writer, TdsTransport *transport)
+{
+    writer->transport = transport;
+}
+
 bool tds_writer_has_failed(const TdsWriter *writer)
 {
     return writer->failed;

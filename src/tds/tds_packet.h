@@ -34,6 +34,7 @@ typedef struct TdsWriter TdsWriter;
 TdsWriter *tds_writer_new(TdsTransport *transport);
 void       tds_writer_close(TdsWriter *writer);                           /* accepts NULL */
 void tds_writer_set_packet_bytes(TdsWriter *writer, size_t packet_bytes); /* not within a message */
+void tds_writer_set_transport(TdsWriter *writer, TdsTransport *transport); /* nor this */
 void tds_writer_begin(TdsWriter *writer, TdsPacketType type, uint16_t spid);
 /* Status bits of the message's first packet besides the end: reset, for a client. Before 64 KiB are
  * put. Returns the transport's error if a write failed since tds_writer_begin. */
