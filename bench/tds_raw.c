@@ -94,8 +94,8 @@ static int open_socket(Str address, Arena *arena)
     while (colon > 0 && address.ptr[colon - 1] != ':')
         colon--;
     if (colon == 0) fail("address", "it is HOST:PORT");
-    const char *host = str_c(arena, str_slice(address, 0, colon - 1));
-    const char *port = str_c(arena, str_slice(address, colon, address.len));
+    const char *host       = str_c(arena, str_slice(address, 0, colon - 1));
+    const char *port       = str_c(arena, str_slice(address, colon, address.len));
     int         resolution = getaddrinfo(host, port, &hints, &found);
     if (resolution != 0) fail("address", gai_strerror(resolution));
     int fd = socket(found->ai_family, found->ai_socktype, 0);
@@ -175,7 +175,7 @@ static void send_batch(Reader *reader)
 
 static void keep_tail(Reader *reader, const uint8_t *bytes, size_t len)
 {
-    size_t old = MIN(reader->tail_len, TAIL_BYTES - MIN(len, TAIL_BYTES));
+    size_t old   = MIN(reader->tail_len, TAIL_BYTES - MIN(len, TAIL_BYTES));
     size_t added = MIN(len, TAIL_BYTES);
 
     memmove(reader->tail, reader->tail + reader->tail_len - old, old);

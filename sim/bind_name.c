@@ -49,6 +49,7 @@ bool binder_not_supported(Binder *binder, int32_t line, const char *fmt, ...)
 void binder_start(Binder *binder, Exec *exec)
 {
     exec->slots = ARENA_ARRAY(binder->arena, SimValue, (size_t)binder->slot_count + 1);
+    exec->wires = ARENA_ARRAY(binder->arena, SlotWire, (size_t)binder->slot_count + 1);
     for (int i = 0; i < binder->slot_count; i++)
         exec->slots[i].is_null = true;
 }

@@ -90,7 +90,7 @@ static bool is_left_out(const SimCapturedColumn *column, const SimType *source,
 
 static bool same_on_the_wire(const SimType *to, const SimType *from)
 {
-    return type_same(to, from) ||
+    return sim_type_same(to, from) ||
            (from->kind == SIM_ROWVERSION && to->kind == SIM_BINARY && to->length == 8);
 }
 

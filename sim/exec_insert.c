@@ -368,8 +368,13 @@ static bool insert_exec(Insert *insert)
     if (!binder_check_permissions(change->binder)) return false;
     binder_start(change->binder, &change->exec);
     insert->holds = true;
-    insert->sink  = (SimSink){exec_columns, exec_row,    exec_message, exec_done,
-                              exec_env,     exec_status, exec_value};
+    insert->sink  = (SimSink){.columns       = exec_columns,
+                              .row           = exec_row,
+                              .message       = exec_message,
+                              .done          = exec_done,
+                              .env_change    = exec_env,
+                              .return_status = exec_status,
+                              .return_value  = exec_value};
     session->sink = &insert->sink;
     Flow flow     = run_statement(session, change->stmt->exec);
     session->sink = outer;

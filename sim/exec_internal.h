@@ -19,17 +19,44 @@ typedef struct SelectPlan  SelectPlan;
 typedef struct BoundSource BoundSource;
 typedef struct QueryScope  QueryScope;
 
+/* What a scan puts into a slot: a column as it is stored. The value is made of it when somebody asks; who only copies it to
+ * the client never does. `wire.ptr` NULL: the slot was written as a value. */
+typedef struct SlotWire {
+    const SimType *type;
+    Bytes          wire;
+    bool           is_pending; /* there is no value yet */
+} SlotWire;
+
 /* What a running statement shares. */
 struct Exec {
     SimSession *session;
     Arena      *arena;   /* the statement's */
     Arena      *scratch; /* of whoever evaluates now */
-    SimValue   *slots;
+    SimValue   *slots; /* read through exec_slot */
+    SlotWire   *wires;
     SimError   *error;
     int64_t     utc_us;     /* the statement's time */
     LIST(Arena *) arenas;   /* of operators, freed at the statement's end */
     LIST(SimScan **) scans; /* those still open are closed then */
 };
+
+static inline const SimValue *exec_slot(Exec *exec, int slot)
+{
+    SlotWire *wire = &exec->wires[slot];
+
+    if (wire->is_pending) {
+        sim_wire_value(wire->type, wire->wire, &exec->slots[slot]);
+        wire->is_pending = false;
+    }
+    return &exec->slots[slot];
+}
+
+static inline void exec_set_slot(Exec *exec, int slot, const SimValue *value)
+{
+    exec->slots[slot]            = *value;
+    exec->wires[slot].wire.ptr   = NULL;
+    exec->wires[slot].is_pending = false;
+}
 
 /* Closing an operator frees early what it can; exec_end frees the rest, so an error may leave operators open. */
 void   exec_begin(Exec *exec, SimSession *session, Arena *arena, SimError *error);
@@ -238,7 +265,7 @@ Op *op_window(Arena *arena, Op *input, const NodeList *partition, const SortItem
 
 /* --- rows that are kept --- */
 /* Saves slots as an array of values; restores them. */
-SimValue *tuple_save(Arena *arena, const Exec *exec, const SlotList *slots);
+SimValue *tuple_save(Arena *arena, Exec *exec, const SlotList *slots);
 void      tuple_restore(Exec *exec, const SlotList *slots, const SimValue *tuple);
 /* The key of some values for hashing and sorting: equal values, equal bytes. */
 bool key_of_nodes(Exec *exec, Node *const *nodes, size_t count, Buf *out, bool *has_null_out);
@@ -277,6 +304,9 @@ struct SelectPlan {
 typedef struct RowTarget RowTarget;
 struct RowTarget {
     bool (*row)(RowTarget *target, Exec *exec, const SimValue *values, size_t count);
+    /* May be NULL. A column that has `wires[i].ptr` is these bytes, as stored under the column's type, and no value. */
+    bool (*wires)(RowTarget *target, Exec *exec, const Bytes *wires, const SimValue *values,
+                  size_t count);
 };
 bool select_run(Exec *exec, SelectPlan *plan, RowTarget *target, int64_t *row_count_out);
 /* True when the session may go on: no attention, no kill. Sets the error otherwise. */

@@ -4,8 +4,10 @@
 
 static void slots_to_null(Exec *exec, const SlotList *slots)
 {
-    for (size_t i = 0; i < slots->count; i++)
-        exec->slots[slots->items[i]] = sim_null(exec->slots[slots->items[i]].type);
+    for (size_t i = 0; i < slots->count; i++) {
+        SimValue null = sim_null(exec_slot(exec, slots->items[i])->type);
+        exec_set_slot(exec, slots->items[i], &null);
+    }
 }
 
 /* --- nested loops --- */

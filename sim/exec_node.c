@@ -180,7 +180,7 @@ const SimValue *eval_const(Node *node, Exec *exec)
 
 const SimValue *eval_slot(Node *node, Exec *exec)
 {
-    return &exec->slots[node->slot];
+    return exec_slot(exec, node->slot);
 }
 
 const SimValue *eval_variable(Node *node, Exec *exec)

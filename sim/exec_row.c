@@ -55,19 +55,19 @@ bool op_has_order(const Op *op, const SortItems *items)
     return true;
 }
 
-SimValue *tuple_save(Arena *arena, const Exec *exec, const SlotList *slots)
+SimValue *tuple_save(Arena *arena, Exec *exec, const SlotList *slots)
 {
     SimValue *tuple = arena_alloc_uninit(arena, (slots->count ? slots->count : 1) * sizeof *tuple);
 
     for (size_t i = 0; i < slots->count; i++)
-        tuple[i] = value_copy(arena, &exec->slots[slots->items[i]]);
+        tuple[i] = value_copy(arena, exec_slot(exec, slots->items[i]));
     return tuple;
 }
 
 void tuple_restore(Exec *exec, const SlotList *slots, const SimValue *tuple)
 {
     for (size_t i = 0; i < slots->count; i++)
-        exec->slots[slots->items[i]] = tuple[i];
+        exec_set_slot(exec, slots->items[i], &tuple[i]);
 }
 
 bool key_of_nodes(Exec *exec, Node *const *nodes, size_t count, Buf *out, bool *has_null_out)

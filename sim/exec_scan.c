@@ -1,14 +1,15 @@
 /* exec_scan.c - rows of tables: seeks and scans through the model, and the virtual tables of the catalogue.
  *
- * A scan decodes only the columns that have slots. Reopened with the same key on a unique index (the inner side of a join) it remembers the row. */
+ * A scan puts the columns that have slots there as they are stored; who wants a value makes it. Reopened with the same key on a unique index (the inner side of a join) it remembers the row. */
 #include "sim/bind_internal.h"
 #include "sim/session_internal.h"
 
 #include <string.h>
 
 typedef struct ScanColumn {
-    size_t ordinal;
-    int    slot;
+    size_t         ordinal;
+    int            slot;
+    const SimType *type;
 } ScanColumn;
 
 typedef struct Scan {
@@ -272,7 +273,8 @@ static inline void scan_decode(const Scan *scan, Exec *exec, const SimRow *row)
     const SimTable *table = scan->spec.source->table;
 
     for (size_t i = 0; i < scan->column_count; i++)
-        sim_row_value(table, row, scan->columns[i].ordinal, &exec->slots[scan->columns[i].slot]);
+        exec->wires[scan->columns[i].slot] = (SlotWire){
+            scan->columns[i].type, sim_row_wire(table, row, scan->columns[i].ordinal), true};
     if (scan->spec.source->row_slot >= 0) {
         SimValue pointer                         = sim_int(0, SIM_BIGINT);
         pointer.i64                              = (int64_t)(intptr_t)row;
@@ -393,8 +395,9 @@ Op *op_scan(Arena *arena, const ScanSpec *spec)
                 scan->types[i] = source->info->columns[c].type;
     for (size_t c = 0; c < source->column_count; c++) {
         if (source->columns[c].slot < 0) continue;
-        scan->columns[scan->column_count++] = (ScanColumn){source->columns[c].ordinal,
-                                                           source->columns[c].slot};
+        size_t ordinal                      = source->columns[c].ordinal;
+        scan->columns[scan->column_count++] = (ScanColumn){ordinal, source->columns[c].slot,
+                                                           &source->info->columns[ordinal].type};
         op_add_slot(arena, &scan->op, source->columns[c].slot);
     }
     if (source->row_slot >= 0) op_add_slot(arena, &scan->op, source->row_slot);
@@ -487,7 +490,7 @@ Op *op_virtual(Arena *arena, BoundSource *source, Node *filter)
     scan->columns = ARENA_ARRAY(arena, ScanColumn, source->column_count + 1);
     for (size_t c = 0; c < source->column_count; c++) {
         if (source->columns[c].slot < 0) continue;
-        scan->columns[scan->column_count++] = (ScanColumn){c, source->columns[c].slot};
+        scan->columns[scan->column_count++] = (ScanColumn){c, source->columns[c].slot, NULL};
         op_add_slot(arena, &scan->op, source->columns[c].slot);
     }
     return &scan->op;

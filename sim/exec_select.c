@@ -36,15 +36,33 @@ bool exec_check(Exec *exec)
 
 /* Plain columns are copied, everything else is evaluated. */
 typedef struct Copy {
-    int   slot; /* -1: evaluate `node` */
-    Node *node;
+    int            slot; /* -1: evaluate `node` */
+    Node          *node;
+    const SimType *stored; /* a type under which the slot's bytes are what the column's would be */
 } Copy;
 
-static bool fill_row(Exec *exec, const Copy *copies, size_t count, SimValue *values)
+/* The bytes of a column, where they need no change. */
+static bool take_wire(const Exec *exec, Copy *copy, Bytes *out)
+{
+    const SlotWire *wire = &exec->wires[copy->slot];
+
+    if (wire->wire.ptr == NULL) return false;
+    if (copy->stored != wire->type) {
+        if (!sim_type_same(wire->type, &copy->node->type)) return false;
+        copy->stored = wire->type;
+    }
+    *out = wire->wire;
+    return true;
+}
+
+/* `wires`: NULL when the target wants values. */
+static bool fill_row(Exec *exec, Copy *copies, size_t count, Bytes *wires, SimValue *values)
 {
     for (size_t i = 0; i < count; i++) {
         if (copies[i].slot >= 0) {
-            values[i] = exec->slots[copies[i].slot];
+            if (wires != NULL && take_wire(exec, &copies[i], &wires[i])) continue;
+            if (wires != NULL) wires[i].ptr = NULL;
+            values[i] = *exec_slot(exec, copies[i].slot);
             continue;
         }
         const SimValue *value = node_eval(copies[i].node, exec);
@@ -59,20 +77,23 @@ bool select_run(Exec *exec, SelectPlan *plan, RowTarget *target, int64_t *row_co
     Arena    *scratch = exec_arena(exec);
     SimValue *values  = ARENA_ARRAY(exec->arena, SimValue, plan->out_count + 1);
     Copy     *copies  = ARENA_ARRAY(exec->arena, Copy, plan->out_count + 1);
+    Bytes    *wires   = target->wires ? ARENA_ARRAY(exec->arena, Bytes, plan->out_count + 1) : NULL;
     int64_t   count   = 0;
     Pull      pull;
 
     for (size_t i = 0; i < plan->out_count; i++) {
         Node *node = plan->assigns ? plan->outs[i].node
                                    : node_fold_constants(exec->arena, plan->outs[i].node);
-        copies[i]  = (Copy){node->kind == NODE_SLOT ? node->slot : -1, node};
+        copies[i]  = (Copy){node->kind == NODE_SLOT ? node->slot : -1, node, NULL};
     }
     if (!op_open(plan->op, exec)) return false;
     while ((pull = op_next(plan->op, exec)) == PULL_ROW) {
         arena_reset(scratch); /* the target may use it, too */
         exec->scratch = scratch;
-        if (!fill_row(exec, copies, plan->out_count, values)) return false;
-        if (!target->row(target, exec, values, plan->out_count)) return false;
+        if (!fill_row(exec, copies, plan->out_count, wires, values)) return false;
+        if (wires != NULL ? !target->wires(target, exec, wires, values, plan->out_count)
+                          : !target->row(target, exec, values, plan->out_count))
+            return false;
         count++;
         if ((count & 255) == 0 && !exec_check(exec)) return false;
     }

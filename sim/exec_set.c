@@ -39,9 +39,14 @@ static Pull union_next(Op *op, Exec *exec)
         arena_reset(all->scratch);
         exec->scratch = all->scratch;
         for (size_t i = 0; i < branch->assigns.count; i++) {
-            const SimValue *value = node_eval(branch->assigns.items[i].node, exec);
+            const Assign *assign = &branch->assigns.items[i];
+            if (assign->node->kind == NODE_SLOT && exec->wires[assign->node->slot].is_pending) {
+                exec->wires[assign->slot] = exec->wires[assign->node->slot];
+                continue;
+            }
+            const SimValue *value = node_eval(assign->node, exec);
             if (!value) return PULL_ERROR;
-            exec->slots[branch->assigns.items[i].slot] = *value;
+            exec_set_slot(exec, assign->slot, value);
         }
         return PULL_ROW;
     }

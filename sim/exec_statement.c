@@ -102,6 +102,13 @@ static bool sink_row(RowTarget *target, Exec *exec, const SimValue *values, size
            session_alive(exec->session, exec->error);
 }
 
+static bool sink_wires(RowTarget *target, Exec *exec, const Bytes *wires, const SimValue *values,
+                       size_t count)
+{
+    return session_send_wires(((SinkTarget *)target)->session, wires, values, count) ||
+           session_alive(exec->session, exec->error);
+}
+
 typedef struct AssignTarget {
     RowTarget   target;
     SelectPlan *plan;
@@ -160,6 +167,7 @@ bool run_select(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
         SinkTarget       target  = {.target = {.row = sink_row}, .session = session};
         SimResultColumn *columns = ARENA_ARRAY(arena, SimResultColumn, plan->out_count + 1);
         select_columns(plan, columns);
+        if (session->sink->wire_row != NULL) target.target.wires = sink_wires;
         if (session->options.row_limit > 0) {
             SimValue  rows  = sim_int(session->options.row_limit, SIM_BIGINT);
             LimitSpec limit = {.top = node_const(arena, &rows, 0)};

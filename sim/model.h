@@ -283,6 +283,9 @@ void sim_row_value(const SimTable *table, const SimRow *row, size_t ordinal, Sim
 /* The column's bytes in TDS row format, always the nullable form with its length prefix (INTN, not
  * INT4), for sinks that copy rather than decode. */
 Bytes sim_row_wire(const SimTable *table, const SimRow *row, size_t ordinal);
+/* What such bytes stand for under a type; the value's bytes point into them. */
+void sim_wire_value(const SimType *type, Bytes wire, SimValue *out);
+bool sim_type_same(const SimType *left, const SimType *right); /* stored alike, too */
 
 /* --- principals and permissions (2.15) --- */
 typedef enum SimPermission {

@@ -97,7 +97,6 @@ void    wire_get(const SimType *type, Bytes wire, SimValue *out);
 bool    wire_is_null(const SimType *type, Bytes wire);
 Bytes   wire_null(const SimType *type);   /* static bytes */
 bool    type_is_lob(const SimType *type); /* (max), xml, text, ntext, image */
-bool    type_same(const SimType *left, const SimType *right);
 /* The order of a row in an index: the sort keys of its columns. */
 void row_index_key(const SimTableInfo *info, const SimIndex *index, const SimRow *row, Buf *out);
 

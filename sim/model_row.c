@@ -48,7 +48,7 @@ bool type_is_lob(const SimType *type)
     return form == WIRE_PLP || form == WIRE_TEXT;
 }
 
-bool type_same(const SimType *left, const SimType *right)
+bool sim_type_same(const SimType *left, const SimType *right)
 {
     if (left->kind != right->kind || left->length != right->length ||
         left->collation != right->collation)
@@ -646,4 +646,9 @@ Bytes sim_row_wire(const SimTable *table, const SimRow *row, size_t ordinal)
 {
     (void)table;
     return row_wire(row, ordinal);
+}
+
+void sim_wire_value(const SimType *type, Bytes wire, SimValue *out)
+{
+    wire_get(type, wire, out);
 }

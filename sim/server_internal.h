@@ -51,6 +51,13 @@ bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena,
 
 /* --- results as tokens (server_sink.c) --- */
 
+/* Whether the bytes the model stores under a column's type are those this client gets. */
+typedef struct WireCopy {
+    bool   is_same;
+    bool   is_long; /* unless TEXTSIZE cuts them */
+    size_t null_len;
+} WireCopy;
+
 /* The last DONE is held back, because only what follows tells whether it has MORE. */
 typedef struct TdsSink {
     SimSink           sink; /* first */
@@ -63,6 +70,9 @@ typedef struct TdsSink {
     Arena            *row_arena;     /* reset per row, for values that change on their way */
     TdsColumn        *columns;
     SimType          *sim_types;
+    WireCopy         *copies;
+    Bytes            *encoded; /* of a row: what needs no conversion */
+    bool             *is_null;
     TdsValue         *values;
     size_t            column_count;
     bool              has_pending;

@@ -53,6 +53,34 @@ static TdsColumn column_of(const TdsSink *sink, const SimResultColumn *column)
                        .flags = flags};
 }
 
+static WireCopy copy_of(const SimType *stored, const TdsType *sent)
+{
+    switch (sent->token) {
+    case TDS_TYPE_BITN:
+    case TDS_TYPE_INTN:
+    case TDS_TYPE_FLTN:
+    case TDS_TYPE_NUMERICN:
+    case TDS_TYPE_MONEYN:
+    case TDS_TYPE_DATEN:
+    case TDS_TYPE_TIMEN:
+    case TDS_TYPE_DATETIME2N:
+    case TDS_TYPE_DATETIMEOFFSETN:
+    case TDS_TYPE_DATETIMEN:
+    case TDS_TYPE_GUID: return (WireCopy){.is_same = true, .null_len = 1};
+    case TDS_TYPE_NVARCHAR: /* dates and UTF-8 text become such for clients that do not know them */
+        if (stored->kind != SIM_NVARCHAR) return (WireCopy){0};
+        break;
+    case TDS_TYPE_NCHAR:
+    case TDS_TYPE_BIGCHAR:
+    case TDS_TYPE_BIGVARCHAR:
+    case TDS_TYPE_BIGBINARY:
+    case TDS_TYPE_BIGVARBINARY: break;
+    default: return (WireCopy){0};
+    }
+    return (WireCopy){
+        .is_same = true, .is_long = sent->length < 0, .null_len = sent->length < 0 ? 8 : 2};
+}
+
 static bool on_columns(SimSink *base, const SimResultColumn *columns, size_t count)
 {
     TdsSink *sink = of(base);
@@ -62,11 +90,15 @@ static bool on_columns(SimSink *base, const SimResultColumn *columns, size_t cou
     sink->columns      = ARENA_ARRAY(sink->columns_arena, TdsColumn, count + 1);
     sink->values       = ARENA_ARRAY(sink->columns_arena, TdsValue, count + 1);
     sink->sim_types    = ARENA_ARRAY(sink->columns_arena, SimType, count + 1);
+    sink->copies       = ARENA_ARRAY(sink->columns_arena, WireCopy, count + 1);
+    sink->encoded      = ARENA_ARRAY(sink->columns_arena, Bytes, count + 1);
+    sink->is_null      = ARENA_ARRAY(sink->columns_arena, bool, count + 1);
     sink->column_count = count;
     sink->text_size    = (size_t)sim_session_text_size(sink->session);
     for (size_t i = 0; i < count; i++) {
         sink->columns[i]   = column_of(sink, &columns[i]);
         sink->sim_types[i] = columns[i].type;
+        sink->copies[i]    = copy_of(&columns[i].type, &sink->columns[i].type);
     }
     tds_put_columns(sink->writer, sink->client.tds_version, sink->columns, count);
     return is_open(sink);
@@ -98,6 +130,38 @@ static bool on_row(SimSink *base, const SimValue *values, size_t count)
     for (size_t i = 0; i < count && sink->text_size < TEXT_SIZE_MOST; i++)
         cut_long_value(sink, i);
     tds_put_row(sink->writer, sink->client.tds_version, sink->columns, sink->values, count);
+    return is_open(sink);
+}
+
+/* As SimSink.wire_row has it: no column that can be copied is looked into. */
+static bool on_wire_row(SimSink *base, const Bytes *wires, const SimValue *values, size_t count)
+{
+    TdsSink *sink = of(base);
+
+    arena_reset(sink->row_arena);
+    for (size_t i = 0; i < count; i++) {
+        const WireCopy *copy = &sink->copies[i];
+        SimValue        stored;
+        const SimValue *value = &values[i];
+        if (wires[i].ptr != NULL && copy->is_same &&
+            !(copy->is_long && wires[i].len > sink->text_size)) {
+            sink->encoded[i] = wires[i];
+            sink->is_null[i] = wires[i].len == copy->null_len &&
+                               (copy->null_len != 2 || wires[i].ptr[0] == 0xFF);
+            continue;
+        }
+        if (wires[i].ptr != NULL) {
+            sim_wire_value(&sink->sim_types[i], wires[i], &stored);
+            value = &stored;
+        }
+        sink->encoded[i].ptr = NULL;
+        sink->values[i]      = tds_value_of_sim(value, &sink->sim_types[i], &sink->columns[i].type,
+                                                sink->row_arena);
+        sink->is_null[i]     = sink->values[i].is_null;
+        if (sink->text_size < TEXT_SIZE_MOST) cut_long_value(sink, i);
+    }
+    tds_put_encoded_row(sink->writer, sink->client.tds_version, sink->columns, sink->encoded,
+                        sink->is_null, sink->values, count);
     return is_open(sink);
 }
 
@@ -174,6 +238,7 @@ void tds_sink_init(TdsSink *sink, TdsWriter *writer, const SimSession *session,
 {
     *sink = (TdsSink){.sink          = {.columns       = on_columns,
                                         .row           = on_row,
+                                        .wire_row      = on_wire_row,
                                         .message       = on_message,
                                         .done          = on_done,
                                         .env_change    = on_env_change,

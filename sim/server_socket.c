@@ -54,6 +54,27 @@ static bool send_some(SocketTransport *transport, const uint8_t *bytes, size_t l
     return true;
 }
 
+/* The same of some parts at once; `sent_out` of all of them together. */
+static bool send_parts(SocketTransport *transport, struct iovec *parts, size_t count,
+                       size_t *sent_out, Err *err)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    ssize_t       sent    = sendmsg(transport->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        int64_t began_ns = clock_monotonic_ns(transport->clock);
+        do
+            sent = sendmsg(transport->socket, &message, MSG_NOSIGNAL);
+        while (sent < 0 && errno == EINTR);
+        transport->blocked_ns += clock_monotonic_ns(transport->clock) - began_ns;
+    }
+    if (sent < 0 && errno != EINTR)
+        return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
+    *sent_out = sent < 0 ? 0 : (size_t)sent;
+    transport->bytes_sent += (int64_t)*sent_out;
+    return true;
+}
+
 static bool send_all(SocketTransport *transport, const uint8_t *bytes, size_t len, Err *err)
 {
     while (len > 0) {
@@ -80,14 +101,18 @@ static bool send_shaped(SocketTransport *transport, const uint8_t *bytes, size_t
     return true;
 }
 
+static bool is_shaped(const SocketTransport *transport)
+{
+    return transport->latency_ms > 0 || transport->bandwidth > 0;
+}
+
 static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err *err)
 {
     SocketTransport *transport = (SocketTransport *)base;
-    bool             is_shaped = transport->latency_ms > 0 || transport->bandwidth > 0;
     int64_t          began_ns, blocked_ns;
     bool             ok;
 
-    if (!is_shaped) return send_all(transport, bytes, len, err);
+    if (!is_shaped(transport)) return send_all(transport, bytes, len, err);
     began_ns   = clock_monotonic_ns(transport->clock);
     blocked_ns = transport->blocked_ns;
     if (transport->begins) {
@@ -102,10 +127,34 @@ static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, E
     return ok;
 }
 
+static bool socket_write_parts(TdsTransport *base, struct iovec *parts, size_t count, Err *err)
+{
+    SocketTransport *transport = (SocketTransport *)base;
+
+    for (size_t at = 0; at < count;) {
+        size_t sent = 0;
+        if (is_shaped(transport)) {
+            if (!socket_write(base, parts[at].iov_base, parts[at].iov_len, err)) return false;
+            at++;
+            continue;
+        }
+        if (!send_parts(transport, parts + at, count - at, &sent, err)) return false;
+        for (; at < count && sent >= parts[at].iov_len; at++)
+            sent -= parts[at].iov_len;
+        if (sent > 0) {
+            parts[at].iov_base = (uint8_t *)parts[at].iov_base + sent;
+            parts[at].iov_len -= sent;
+        }
+    }
+    return true;
+}
+
 void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, Cancel *stop,
                            const SimListenOptions *options)
 {
-    *transport = (SocketTransport){.transport  = {.read = socket_read, .write = socket_write},
+    *transport = (SocketTransport){.transport  = {.read        = socket_read,
+                                                  .write       = socket_write,
+                                                  .write_parts = socket_write_parts},
                                    .socket     = socket,
                                    .clock      = clock,
                                    .stop       = stop,

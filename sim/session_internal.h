@@ -169,6 +169,9 @@ bool session_statement_end(SimSession *session, bool ok,
 /* --- results --- */
 bool session_send_columns(SimSession *session, const SimResultColumn *columns, size_t count);
 bool session_send_row(SimSession *session, const SimValue *values, size_t count);
+/* Only where the sink has `wire_row`. */
+bool session_send_wires(SimSession *session, const Bytes *wires, const SimValue *values,
+                        size_t count);
 bool session_send_message(SimSession *session, const SimError *message);
 bool session_send_info(SimSession *session, int32_t number, int severity, int state, int32_t line,
                        const char *fmt, ...) PRINTF(6, 7);

@@ -44,6 +44,14 @@ bool session_send_row(SimSession *session, const SimValue *values, size_t count)
     return noted(session, session->sink->row(session->sink, values, count));
 }
 
+bool session_send_wires(SimSession *session, const Bytes *wires, const SimValue *values,
+                        size_t count)
+{
+    session->stats.rows_returned++;
+    session->statement_stats.rows_returned++;
+    return noted(session, session->sink->wire_row(session->sink, wires, values, count));
+}
+
 bool session_send_message(SimSession *session, const SimError *message)
 {
     return session->sink_failed ? false

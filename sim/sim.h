@@ -57,6 +57,9 @@ typedef struct SimSink SimSink;
 struct SimSink {
     bool (*columns)(SimSink *sink, const SimResultColumn *columns, size_t count);
     bool (*row)(SimSink *sink, const SimValue *values, size_t count);
+    /* May be NULL: then every row comes through `row`. A column that has `wires[i].ptr` is these bytes, as the model
+     * stores values of the column's type (sim_row_wire); any other is `values[i]`. */
+    bool (*wire_row)(SimSink *sink, const Bytes *wires, const SimValue *values, size_t count);
     bool (*message)(SimSink *sink, const SimError *message); /* severity <= 10: INFO */
     bool (*done)(SimSink *sink, const SimDone *done);
     bool (*env_change)(

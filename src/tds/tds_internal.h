@@ -12,7 +12,10 @@ struct TdsWriter {
     uint8_t      *payload; /* what was put and not sent yet */
     uint8_t      *at;      /* its end */
     uint8_t      *end;     /* of the buffer */
-    uint8_t      *packets; /* payload behind headers, as it goes to the transport */
+    uint8_t      *headers; /* of the packets being sent */
+    struct iovec *parts;   /* header and body of each */
+    size_t        packet_count;
+    uint8_t      *joined; /* for a transport without write_parts; NULL: not needed so far */
     uint8_t       type;
     uint16_t      spid;
     uint8_t       packet_id;

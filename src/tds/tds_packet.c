@@ -8,9 +8,8 @@
 
 #define SEND_BYTES    ((size_t)64 << 10)
 #define PAYLOAD_BYTES (SEND_BYTES + TDS_ROOM_BYTES)
-#define PACKETS_BYTES \
-    (PAYLOAD_BYTES +  \
-     (PAYLOAD_BYTES / (TDS_MIN_PACKET_BYTES - TDS_HEADER_BYTES) + 1) * TDS_HEADER_BYTES)
+#define PACKETS_MOST  (PAYLOAD_BYTES / (TDS_MIN_PACKET_BYTES - TDS_HEADER_BYTES) + 1)
+#define PACKETS_BYTES (PAYLOAD_BYTES + PACKETS_MOST * TDS_HEADER_BYTES)
 
 /* --- in --- */
 
@@ -95,7 +94,8 @@ TdsWriter *tds_writer_new(TdsTransport *transport)
     writer->transport    = transport;
     writer->packet_bytes = TDS_DEFAULT_PACKET_BYTES;
     writer->payload      = mem_alloc(PAYLOAD_BYTES);
-    writer->packets      = mem_alloc(PACKETS_BYTES);
+    writer->headers      = mem_alloc(PACKETS_MOST * TDS_HEADER_BYTES);
+    writer->parts        = mem_alloc(2 * PACKETS_MOST * sizeof *writer->parts);
     writer->at           = writer->payload;
     writer->end          = writer->payload + PAYLOAD_BYTES;
     return writer;
@@ -105,7 +105,9 @@ void tds_writer_close(TdsWriter *writer)
 {
     if (!writer) return;
     mem_free(writer->payload);
-    mem_free(writer->packets);
+    mem_free(writer->headers);
+    mem_free(writer->parts);
+    mem_free(writer->joined);
     mem_free(writer);
 }
 
@@ -125,10 +127,11 @@ bool tds_writer_has_failed(const TdsWriter *writer)
     return writer->failed;
 }
 
-static uint8_t *frame_packet(TdsWriter *writer, uint8_t *to, const uint8_t *body, size_t body_len,
-                             uint8_t status)
+/* A packet of payload that stays where it is: its header, then the body. */
+static void frame_packet(TdsWriter *writer, uint8_t *body, size_t body_len, uint8_t status)
 {
-    size_t len = body_len + TDS_HEADER_BYTES;
+    size_t   len = body_len + TDS_HEADER_BYTES;
+    uint8_t *to  = writer->headers + writer->packet_count * TDS_HEADER_BYTES;
 
     to[0] = writer->type;
     to[1] = status;
@@ -138,28 +141,49 @@ static uint8_t *frame_packet(TdsWriter *writer, uint8_t *to, const uint8_t *body
     to[5] = (uint8_t)writer->spid;
     to[6] = ++writer->packet_id;
     to[7] = 0;
-    memcpy(to + TDS_HEADER_BYTES, body, body_len);
-    return to + len;
+
+    struct iovec *parts = &writer->parts[2 * writer->packet_count++];
+    parts[0]            = (struct iovec){to, TDS_HEADER_BYTES};
+    parts[1]            = (struct iovec){body, body_len};
+}
+
+/* One buffer for a transport that wants it so. */
+static bool write_joined(TdsWriter *writer)
+{
+    size_t len = 0;
+
+    if (!writer->joined) writer->joined = mem_alloc(PACKETS_BYTES);
+    for (size_t i = 0; i < 2 * writer->packet_count; i++) {
+        if (writer->parts[i].iov_len)
+            memcpy(writer->joined + len, writer->parts[i].iov_base, writer->parts[i].iov_len);
+        len += writer->parts[i].iov_len;
+    }
+    return writer->transport->write(writer->transport, writer->joined, len, &writer->err);
+}
+
+static bool write_packets(TdsWriter *writer)
+{
+    if (!writer->transport->write_parts) return write_joined(writer);
+    return writer->transport->write_parts(writer->transport, writer->parts,
+                                          2 * writer->packet_count, &writer->err);
 }
 
 /* Frames and sends what is there: all of it with `is_last`, else all but the last packet, which
  * must not be empty when its turn comes. */
 static void send_payload(TdsWriter *writer, bool is_last, uint8_t status)
 {
-    size_t         body_most = writer->packet_bytes - TDS_HEADER_BYTES;
-    const uint8_t *from      = writer->payload;
-    uint8_t       *to        = writer->packets;
-    size_t         left      = (size_t)(writer->at - from);
+    size_t   body_most = writer->packet_bytes - TDS_HEADER_BYTES;
+    uint8_t *from      = writer->payload;
+    size_t   left      = (size_t)(writer->at - from);
 
+    writer->packet_count = 0;
     while (left > body_most) {
-        to = frame_packet(writer, to, from, body_most, status);
+        frame_packet(writer, from, body_most, status);
         from += body_most;
         left -= body_most;
     }
-    if (is_last) to = frame_packet(writer, to, from, left, status | TDS_STATUS_END);
-    if (!writer->failed && to > writer->packets &&
-        !writer->transport->write(writer->transport, writer->packets,
-                                  (size_t)(to - writer->packets), &writer->err))
+    if (is_last) frame_packet(writer, from, left, status | TDS_STATUS_END);
+    if (!writer->failed && writer->packet_count > 0 && !write_packets(writer))
         writer->failed = true;
     if (is_last) left = 0;
     memmove(writer->payload, from, left);

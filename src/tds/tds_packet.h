@@ -5,6 +5,8 @@
 
 #include "tds/tds.h"
 
+#include <sys/uio.h>
+
 /* Bytes in and out; a socket, later TLS on one, in tests a buffer. */
 typedef struct TdsTransport TdsTransport;
 struct TdsTransport {
@@ -12,6 +14,8 @@ struct TdsTransport {
     bool (*read)(TdsTransport *transport, uint8_t *buf, size_t size, size_t *got_out, Err *err);
     /* All of it. */
     bool (*write)(TdsTransport *transport, const uint8_t *bytes, size_t len, Err *err);
+    /* May be NULL. All of the parts, one behind the other; it may change the array. */
+    bool (*write_parts)(TdsTransport *transport, struct iovec *parts, size_t count, Err *err);
 };
 
 typedef struct TdsMessage {

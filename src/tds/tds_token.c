@@ -70,6 +70,40 @@ void tds_put_row(TdsWriter *writer, uint32_t tds_version, const TdsColumn *colum
         if (!values[i].is_null) tds_put_value(writer, &columns[i].type, &values[i]);
 }
 
+static void put_null_flags(TdsWriter *writer, const bool *is_null, size_t count)
+{
+    size_t   len = (count + 7) / 8;
+    uint8_t *at  = tds_room(writer, len);
+
+    memset(at, 0, len);
+    for (size_t i = 0; i < count; i++)
+        at[i / 8] |= (uint8_t)(is_null[i] << (i % 8));
+    writer->at = at + len;
+}
+
+void tds_put_encoded_row(TdsWriter *writer, uint32_t tds_version, const TdsColumn *columns,
+                         const Bytes *encoded, const bool *is_null, const TdsValue *values,
+                         size_t count)
+{
+    bool omits_nulls = tds_version >= TDS_VERSION_73B && memchr(is_null, true, count) != NULL;
+
+    tds_put_u8(writer, omits_nulls ? TDS_TOKEN_NBCROW : TDS_TOKEN_ROW);
+    if (omits_nulls) put_null_flags(writer, is_null, count);
+    for (size_t i = 0; i < count;) {
+        if (omits_nulls && is_null[i]) {
+            i++;
+        } else if (encoded[i].ptr == NULL) {
+            tds_put_value(writer, &columns[i].type, &values[i]);
+            i++;
+        } else {
+            Bytes run = encoded[i++];
+            while (i < count && encoded[i].ptr == run.ptr + run.len && !(omits_nulls && is_null[i]))
+                run.len += encoded[i++].len;
+            tds_put_bytes(writer, run.ptr, run.len);
+        }
+    }
+}
+
 void tds_put_done(TdsWriter *writer, uint32_t tds_version, uint8_t token, uint16_t status,
                   uint16_t command, uint64_t row_count)
 {

@@ -29,6 +29,11 @@ void tds_put_columns(TdsWriter *writer, uint32_t tds_version, const TdsColumn *c
 /* ROW, or NBCROW when the client understands it and a value is NULL. */
 void tds_put_row(TdsWriter *writer, uint32_t tds_version, const TdsColumn *columns,
                  const TdsValue *values, size_t count);
+/* The same of columns some of which are bytes already: `encoded[i].ptr` is what tds_put_value would put, NULL included,
+ * `is_null` says so of every column. Bytes that follow each other in memory are put at once. */
+void tds_put_encoded_row(TdsWriter *writer, uint32_t tds_version, const TdsColumn *columns,
+                         const Bytes *encoded, const bool *is_null, const TdsValue *values,
+                         size_t count);
 void tds_put_done(TdsWriter *writer, uint32_t tds_version, uint8_t token, uint16_t status,
                   uint16_t command, uint64_t row_count);
 void tds_put_message(TdsWriter *writer, uint32_t tds_version, bool is_error,

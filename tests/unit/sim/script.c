@@ -121,8 +121,13 @@ Script *script_open(void)
     Script  *script = mem_alloc(sizeof *script);
     SimError error  = SIM_ERROR_INIT;
 
-    script->sink       = (SimSink){on_columns,    on_row,    on_message, on_done,
-                                   on_env_change, on_status, on_value};
+    script->sink       = (SimSink){.columns       = on_columns,
+                                   .row           = on_row,
+                                   .message       = on_message,
+                                   .done          = on_done,
+                                   .env_change    = on_env_change,
+                                   .return_status = on_status,
+                                   .return_value  = on_value};
     script->arena      = arena_new();
     script->out        = buf_new(script->arena, 0);
     script->clock      = clock_new_real();

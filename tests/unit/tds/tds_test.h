@@ -40,6 +40,15 @@ static bool pipe_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err
     return true;
 }
 
+UNUSED static bool pipe_write_parts(TdsTransport *base, struct iovec *parts, size_t count, Err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!pipe_write(base, parts[i].iov_base, parts[i].iov_len, err)) return false;
+        parts[i].iov_len = 0; /* they may be changed, so they are */
+    }
+    return true;
+}
+
 UNUSED static Pipe pipe_new(Arena *arena)
 {
     return (Pipe){.transport  = {.read = pipe_read, .write = pipe_write},

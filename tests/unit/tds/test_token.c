@@ -276,6 +276,72 @@ static void rows_of_every_width_with_and_without_nulls(void **state)
     }
 }
 
+/* Every column's bytes one behind the other, as a store of rows has them. */
+static void encode(Arena *arena, const TdsColumn *columns, const TdsValue *values, size_t count,
+                   Bytes *out)
+{
+    Pipe       pipe   = pipe_new(arena);
+    TdsWriter *writer = tds_writer_new(&pipe.transport);
+    Buf        all    = buf_new(arena, 0);
+
+    for (size_t i = 0; i < count; i++) {
+        tds_writer_begin(writer, TDS_PACKET_RESPONSE, 0);
+        tds_put_value(writer, &columns[i].type, &values[i]);
+        Bytes one = pipe_finish(&pipe, writer);
+        buf_append_bytes(&all, one.ptr, one.len);
+        out[i].len = one.len;
+    }
+    for (size_t i = 0, at = 0; i < count; at += out[i++].len)
+        out[i].ptr = (const uint8_t *)all.ptr + at;
+    tds_writer_close(writer);
+}
+
+static Bytes encoded_row(Arena *arena, uint32_t version, const TdsColumn *columns,
+                         const TdsValue *values, size_t count, size_t every)
+{
+    Pipe       pipe   = pipe_new(arena);
+    TdsWriter *writer = tds_writer_new(&pipe.transport);
+    Bytes      bytes[COLUMNS + 1];
+    bool       is_null[COLUMNS + 1];
+
+    encode(arena, columns, values, count, bytes);
+    for (size_t i = 0; i < count; i++) {
+        is_null[i] = values[i].is_null;
+        if (every && i % every == 0) bytes[i].ptr = NULL;
+    }
+    tds_writer_begin(writer, TDS_PACKET_RESPONSE, 0);
+    if (every == 1)
+        tds_put_row(writer, version, columns, values, count);
+    else
+        tds_put_encoded_row(writer, version, columns, bytes, is_null, values, count);
+    Bytes body = pipe_finish(&pipe, writer);
+    tds_writer_close(writer);
+    return body;
+}
+
+static void encoded_rows_are_the_bytes_of_their_values(void **state)
+{
+    (void)state;
+    FOR_EACH_VERSION(v)
+    for (size_t count = 0; count <= COLUMNS; count++)
+        for (int with_nulls = 0; with_nulls <= 1; with_nulls++) {
+            Arena    *arena = arena_new();
+            TdsColumn columns[COLUMNS + 1];
+            TdsValue  values[COLUMNS + 1];
+            for (size_t i = 0; i < count; i++) {
+                columns[i] = column_at(arena, i);
+                values[i]  = value_at(arena, &columns[i], i, with_nulls);
+            }
+            Bytes want = encoded_row(arena, versions[v], columns, values, count, 1);
+            for (size_t every = 0; every <= 3; every++) { /* 0: all of them encoded */
+                Bytes got = encoded_row(arena, versions[v], columns, values, count, every);
+                assert_int_equal(got.len, want.len);
+                assert_memory_equal(got.ptr, want.ptr, want.len);
+            }
+            arena_close(arena);
+        }
+}
+
 static void a_response_cut_off_is_noticed(void **state)
 {
     Wire      wire;
@@ -335,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_message_longer_than_its_token_is_cut),
         cmocka_unit_test(environment_changes_return_values_and_login_acks),
         cmocka_unit_test(rows_of_every_width_with_and_without_nulls),
+        cmocka_unit_test(encoded_rows_are_the_bytes_of_their_values),
         cmocka_unit_test(a_response_cut_off_is_noticed),
         cmocka_unit_test(tokens_nobody_knows_are_refused),
     };
