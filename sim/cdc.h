@@ -79,7 +79,41 @@ bool      sim_cdc_map_time_to_lsn(SimDatabase *database, SimTimeToLsn op, const 
 size_t    sim_cdc_errors(SimDatabase *database, Arena *arena, SimScanError **out);
 SimTable *sim_cdc_mapping_table(SimDatabase *database); /* NULL when CDC is off */
 
+/* One scan session: a row of dm_cdc_log_scan_sessions. Scans that find nothing share a row, whose
+ * LSNs are zero. Times are local. */
+typedef struct SimScanSession {
+    int32_t id;
+    int64_t start_us, end_us;
+    bool    has_failed;
+    Lsn     start_lsn, end_lsn;
+    int64_t transactions, records, commands;
+    int32_t ddl_count, empty_count;
+    Lsn     first_begin_lsn, last_commit_lsn; /* of transactions with changes */
+    int64_t last_commit_us;
+} SimScanSession;
+/* In order; the oldest go when there are many. */
+size_t sim_cdc_scan_sessions(SimDatabase *database, Arena *arena, SimScanSession **out);
+
 /* --- the jobs --- */
+/* What msdb.dbo.cdc_jobs holds. A capture job runs with what it was started with; the cleanup job
+ * reads its values whenever it runs. */
+typedef struct SimCdcJobs {
+    bool    has_capture, has_cleanup; /* made with the first instance, or by sp_cdc_add_job */
+    int32_t maxtrans, maxscans;
+    bool    is_continuous;
+    int64_t polling_ms;
+    int64_t retention_minutes, threshold;
+} SimCdcJobs;
+SimCdcJobs sim_cdc_jobs(SimDatabase *database);
+void       sim_cdc_set_jobs(SimDatabase *database, const SimCdcJobs *jobs);
+bool       sim_cdc_capture_is_running(SimDatabase *database);
+/* As the Agent does: within a second or so. Without a job, or in its state already: false. */
+bool sim_cdc_start_capture(SimDatabase *database);
+bool sim_cdc_stop_capture(SimDatabase *database);
+/* Milliseconds between a commit and the moment capture may see it, drawn from the seed for each.
+ * For commits from now on. */
+void sim_cdc_set_latency(SimDatabase *database, int64_t min_ms, int64_t max_ms);
+void sim_cdc_set_idle_interval(SimDatabase *database, int64_t ms);
 typedef enum SimCaptureMode {
     SIM_CAPTURE_AUTO,
     SIM_CAPTURE_MANUAL,
@@ -90,6 +124,10 @@ bool sim_cdc_set_mode(SimDatabase *database, SimCaptureMode mode);
  * be NULL. */
 bool sim_cdc_scan_now(SimDatabase *database, int64_t *transactions_out, int64_t *rows_out,
                       SimError *error) MUST_CHECK;
+/* sp_cdc_scan: cycles of at most `maxtrans` transactions each, `maxscans` of them or (0) as many as
+ * it takes. */
+bool sim_cdc_scan(SimDatabase *database, int64_t maxtrans, int64_t maxscans,
+                  int64_t *transactions_out, int64_t *rows_out, SimError *error) MUST_CHECK;
 bool sim_cdc_idle_now(SimDatabase *database, SimError *error) MUST_CHECK; /* adds an idle entry */
 /* Marks first, then deletes change rows in batches, then mapping entries no instance needs (2.16).
  * `low_water_mark` zero: by retention. `instance` empty: all. */

@@ -4,7 +4,6 @@
 
 #define MASK_BYTES_MAX  512
 #define DEADLOCK_ROUNDS 10
-#define ERRORS_KEPT     1000
 
 typedef struct HistoryNote {
     Instance   *instance;
@@ -114,7 +113,9 @@ static bool add_entry(Cycle *cycle)
 
     cycle->event->has_entry = true;
     cycle->event->max_lsn   = node->commit_lsn;
-    cycle->counts->transactions++;
+    if (cycle->counts->transactions++ == 0) cycle->counts->first_begin_lsn = node->begin_lsn;
+    cycle->counts->last_commit_lsn = node->commit_lsn;
+    cycle->counts->last_commit_us  = node->commit_us;
     return mapping_add(cycle->txn, cycle->cdc->mapping, &entry, cycle->error);
 }
 
@@ -288,6 +289,7 @@ static bool capture_node(Cycle *cycle)
 
     cycle->command_id = 0;
     cycle->rows       = 0;
+    cycle->counts->records += (int64_t)cycle->node->record_count;
     for (size_t i = 0; ok && i < cycle->node->record_count; i++) {
         const LogRecord *record = &cycle->node->records[i];
         switch (record->kind) {
@@ -295,7 +297,10 @@ static bool capture_node(Cycle *cycle)
         case LOG_ROW_DELETE:
         case LOG_ROW_UPDATE:
         case LOG_ROW_KEY_UPDATE: ok = capture_row(cycle, record); break;
-        case LOG_DDL: ok = capture_ddl(cycle, record); break;
+        case LOG_DDL:
+            cycle->counts->ddl_count++;
+            ok = capture_ddl(cycle, record);
+            break;
         case LOG_TABLE_DROP: ok = capture_drop(cycle, record); break;
         case LOG_ENABLE: ok = capture_enable(cycle, record, &needs_entry); break;
         }
@@ -305,49 +310,36 @@ static bool capture_node(Cycle *cycle)
     return ok;
 }
 
-static bool run_cycle(Cycle *cycle, size_t transactions_max)
+static bool may_be_seen(const Cycle *cycle, const CommitNode *node, const ScanLimits *limits)
+{
+    return limits->everything || node->visible_ns == 0 ||
+           node->visible_ns <= clock_monotonic_ns(sim_server_clock(cycle->cdc->database->server));
+}
+
+static bool run_cycle(Cycle *cycle, const ScanLimits *limits)
 {
     SimLog     *log  = &cycle->cdc->database->log;
     CommitNode *end  = NULL;
     CommitNode *node = log_first(log, &end);
+    bool        seen = node != NULL && may_be_seen(cycle, node, limits);
 
-    cycle->counts->is_at_end = node == NULL;
-    if (node == NULL) return true;
-    cycle->event = push_cycle_event(cycle->cdc, cycle->txn);
-    for (size_t i = 0; i < transactions_max; i++) {
+    cycle->counts->is_at_end = !seen;
+    if (!seen) return true;
+    cycle->event             = push_cycle_event(cycle->cdc, cycle->txn);
+    cycle->counts->start_lsn = node->begin_lsn;
+    for (size_t i = 0; seen && i < limits->transactions; i++) {
         cycle->node = node;
         if (!capture_node(cycle)) return false;
-        cycle->event->last = node;
-        if (node == end) break;
-        node = log_node_next(log, node);
+        cycle->event->last     = node;
+        cycle->counts->end_lsn = node->commit_lsn;
+        node                   = node == end ? NULL : log_node_next(log, node);
+        seen                   = node != NULL && may_be_seen(cycle, node, limits);
     }
-    cycle->counts->is_at_end = cycle->event->last == end;
+    cycle->counts->is_at_end = !seen;
     return true;
 }
 
-static void note_error(SimCdc *cdc, const SimError *error)
-{
-    Lsn         lsn  = LSN_ZERO;
-    CommitNode *end  = NULL;
-    CommitNode *node = log_first(&cdc->database->log, &end);
-
-    if (node != NULL) lsn = node->commit_lsn;
-    (void)pthread_mutex_lock(&cdc->mutex);
-    const SimScanError *last = cdc->errors.count > 0 ? &cdc->errors.items[cdc->errors.count - 1]
-                                                     : NULL;
-    bool is_new = last == NULL || last->number != error->number || !lsn_equal(last->start_lsn, lsn);
-    if (is_new && cdc->errors.count < ERRORS_KEPT)
-        *LIST_PUSH(cdc->arena, &cdc->errors) = (SimScanError){
-            .time_us   = sim_server_local_us(cdc->database->server),
-            .number    = error->number,
-            .severity  = error->severity,
-            .state     = error->state,
-            .start_lsn = lsn,
-            .message   = str_copy(cdc->arena, str_from_c(error->message))};
-    (void)pthread_mutex_unlock(&cdc->mutex);
-}
-
-static bool try_cycle(SimCdc *cdc, SimTxn *txn, size_t transactions_max, ScanCounts *counts,
+static bool try_cycle(SimCdc *cdc, SimTxn *txn, const ScanLimits *limits, ScanCounts *counts,
                       SimError *error)
 {
     Cycle cycle = {
@@ -355,14 +347,14 @@ static bool try_cycle(SimCdc *cdc, SimTxn *txn, size_t transactions_max, ScanCou
     bool ok = lock_take(txn, &cdc->scan_lock, LOCK_X, error);
 
     *counts = (ScanCounts){.is_at_end = true};
-    if (ok && sim_cdc_is_enabled(cdc->database)) ok = run_cycle(&cycle, transactions_max);
+    if (ok && sim_cdc_is_enabled(cdc->database)) ok = run_cycle(&cycle, limits);
     arena_close(cycle.scratch);
     if (ok && cycle.event != NULL) return sim_txn_commit(txn, NULL, error);
     sim_txn_rollback(txn);
     return ok;
 }
 
-bool scan_cycle(SimCdc *cdc, size_t transactions_max, ScanCounts *counts, SimError *error)
+bool scan_cycle(SimCdc *cdc, const ScanLimits *limits, ScanCounts *counts, SimError *error)
 {
     SystemSession session;
     bool          ok = false;
@@ -370,30 +362,11 @@ bool scan_cycle(SimCdc *cdc, size_t transactions_max, ScanCounts *counts, SimErr
     system_session_open(&session, cdc->database->server);
     for (int round = 0; !ok && round < DEADLOCK_ROUNDS; round++) {
         *error = SIM_ERROR_INIT;
-        ok     = try_cycle(cdc, system_txn_begin(&session, cdc->database), transactions_max, counts,
-                           error);
+        ok     = try_cycle(cdc, system_txn_begin(&session, cdc->database), limits, counts, error);
         if (!ok && error->number != 1205) break;
     }
     system_session_close(&session);
-    if (!ok) note_error(cdc, error);
-    return ok;
-}
-
-bool sim_cdc_scan_now(SimDatabase *database, int64_t *transactions_out, int64_t *rows_out,
-                      SimError *error)
-{
-    int64_t    transactions = 0, rows = 0;
-    ScanCounts counts = {.is_at_end = false};
-    bool       ok     = true;
-
-    while (ok && !counts.is_at_end) {
-        ok = scan_cycle(database->cdc, SCAN_TRANSACTIONS, &counts, error);
-        if (!ok) break;
-        transactions += counts.transactions;
-        rows += counts.rows;
-    }
-    if (transactions_out != NULL) *transactions_out = transactions;
-    if (rows_out != NULL) *rows_out = rows;
+    if (!ok) scan_note_error(cdc, error);
     return ok;
 }
 
@@ -443,7 +416,9 @@ bool sim_cdc_idle_now(SimDatabase *database, SimError *error)
             "sys.databases catalog view.",
             STR_ARG(database->name));
     while (!added) { /* an entry never comes before a commit that it would pass */
-        if (!sim_cdc_scan_now(database, NULL, NULL, error) ||
+        ScanLimits limits = {.transactions = SCAN_TRANSACTIONS, .everything = true};
+        ScanCounts counts;
+        if (!scan_session(database->cdc, &limits, &counts, error) ||
             !idle_entry(database->cdc, &added, error))
             return false;
     }

@@ -190,8 +190,7 @@ bool sim_cdc_cleanup(SimDatabase *database, Str instance, Lsn low_water_mark, in
             "with the job to a non-negative value by using the sp_cdc_change_job stored "
             "procedure.");
     if (lsn_is_zero(low_water_mark)) {
-        if (!mapping_at_age(mapping, database->server->options.retention_minutes * MINUTE_US,
-                            &mark))
+        if (!mapping_at_age(mapping, sim_cdc_jobs(database).retention_minutes * MINUTE_US, &mark))
             return true;
     } else if (!str_is_empty(instance)) {
         if (!mark_of_procedure(cdc, mapping, instance, low_water_mark, &mark, error)) return false;

@@ -32,7 +32,9 @@ SimCdc *cdc_new(SimDatabase *database)
     cdc->arena    = arena_new();
     cdc->mode     = database->server->options.capture_interval_ms < 0 ? SIM_CAPTURE_MANUAL
                                                                       : SIM_CAPTURE_AUTO;
-    int failed    = pthread_mutex_init(&cdc->mutex, NULL);
+    cdc->jobs = cdc->running = jobs_default(database->server);
+    cdc->idle_entry_ms       = database->server->options.idle_entry_ms;
+    int failed               = pthread_mutex_init(&cdc->mutex, NULL);
     assert(failed == 0);
     return cdc;
 }
@@ -100,6 +102,8 @@ static void switch_commit(TxnEvent *event, SimTxn *txn, Lsn lsn)
     cdc->enabling    = NULL;
     cdc->mapping     = change->turns_on ? change->mapping : NULL;
     cdc->has_max_lsn = false;
+    cdc->jobs = cdc->running = jobs_default(cdc->database->server);
+    cdc->jobs_were_made = cdc->is_stopped = cdc->cleanup_is_wanted = false;
     (void)pthread_mutex_unlock(&cdc->mutex);
     txn->database->log.is_kept = change->turns_on;
 }

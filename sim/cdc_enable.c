@@ -295,6 +295,7 @@ static void enable_commit(TxnEvent *event, SimTxn *txn, Lsn lsn)
     (void)pthread_mutex_lock(&txn->database->cdc->mutex);
     instance->start_lsn    = lsn;
     instance->is_committed = true;
+    jobs_make(txn->database->cdc);
     (void)pthread_mutex_unlock(&txn->database->cdc->mutex);
 }
 

@@ -12,8 +12,10 @@
 
 #define CT_HEAD_COLUMNS   5 /* before the captured ones */
 #define TEXT_REPL_BYTES   65536
-#define SCAN_TRANSACTIONS 500 /* of one cycle */
+#define SCAN_TRANSACTIONS 500 /* of one cycle, unless the job says otherwise */
 #define SCAN_CYCLES       10  /* of one scan of the job */
+#define POLLING_MS        5000
+#define CLEANUP_THRESHOLD 5000
 #define SYSTEM_LOCK_MS \
     60000 /* what the server's own work waits for a lock before it gives up until the next time */
 
@@ -58,13 +60,19 @@ struct SimCdc {
     bool            has_max_lsn;
     Lsn             max_lsn;
     LIST(SimScanError) errors;
+    LIST(SimScanSession) sessions;
+    int32_t        session_count; /* ever */
     SimCleanupHook hook;
     void          *hook_arg;
     /* the job */
     SimCaptureMode mode;
+    SimCdcJobs     jobs, running; /* running: what capture was started with */
+    bool           jobs_were_made;
+    bool           is_stopped, cleanup_is_wanted;
+    int64_t        idle_entry_ms;
     JobState       job_state;
     Task          *task;
-    Queue         *control; /* a poke, or closed */
+    Queue         *control; /* closed to stop it */
     atomic_bool    is_stopping;
     int64_t        quiet_since_ns; /* the last mapping entry */
 };
@@ -121,16 +129,31 @@ void      instance_capture(Instance *instance,
 
 /* --- scanning (cdc_capture.c) --- */
 typedef struct ScanCounts {
-    int64_t transactions, rows;
-    bool    is_at_end; /* of the log */
+    int64_t transactions, rows, records;
+    int32_t ddl_count;
+    Lsn     start_lsn, end_lsn;               /* of what was read; zero: nothing */
+    Lsn     first_begin_lsn, last_commit_lsn; /* of transactions with an entry */
+    int64_t last_commit_us;
+    bool    is_at_end; /* of what may be seen of the log */
 } ScanCounts;
-bool scan_cycle(SimCdc *cdc, size_t transactions_max, ScanCounts *counts,
+typedef struct ScanLimits {
+    size_t  transactions; /* of a cycle */
+    int64_t cycles;       /* 0: to the end of the log */
+    bool    everything;   /* also what has not waited its capture latency */
+} ScanLimits;
+bool scan_cycle(SimCdc *cdc, const ScanLimits *limits, ScanCounts *counts,
                 SimError *error) MUST_CHECK;
+/* --- scan sessions (cdc_scan.c) --- */
+bool scan_session(SimCdc *cdc, const ScanLimits *limits, ScanCounts *total,
+                  SimError *error) MUST_CHECK;
+void scan_note_error(SimCdc *cdc, const SimError *error);
 bool idle_entry(SimCdc *cdc, bool *added_out,
                 SimError *error) MUST_CHECK; /* not added: something waits to be captured */
 
 /* --- the job (cdc_job.c) --- */
 void job_start(SimCdc *cdc);
 void job_stop(SimCdc *cdc); /* and waits */
+SimCdcJobs jobs_default(const SimServer *server);
+void       jobs_make(SimCdc *cdc); /* both, with the first instance; with the mutex held */
 
 #endif

@@ -1,45 +1,146 @@
 /* cdc_job.c - the capture job of a database and, once a day, its cleanup (sqlserver.md 2.16). */
 #include "sim/cdc_internal.h"
 
-#define NS_PER_MS         INT64_C(1000000)
-#define CLEANUP_HOUR      2
-#define CLEANUP_THRESHOLD 5000
-#define DAY_US            (INT64_C(86400) * 1000000)
-#define HOUR_US           (INT64_C(3600) * 1000000)
+#define NS_PER_MS    INT64_C(1000000)
+#define CLEANUP_HOUR 2
+#define SLICE_MS     1000 /* how long it takes to notice that somebody starts or stops it */
+#define DAY_US       (INT64_C(86400) * 1000000)
+#define HOUR_US      (INT64_C(3600) * 1000000)
 
-static SimCaptureMode job_mode(SimCdc *cdc)
+/* --- what the jobs are told --- */
+
+SimCdcJobs jobs_default(const SimServer *server)
 {
-    (void)pthread_mutex_lock(&cdc->mutex);
-    SimCaptureMode mode = cdc->mode;
-    (void)pthread_mutex_unlock(&cdc->mutex);
-    return mode;
+    int64_t interval_ms = server->options.capture_interval_ms;
+
+    return (SimCdcJobs){.maxtrans      = SCAN_TRANSACTIONS,
+                        .maxscans      = SCAN_CYCLES,
+                        .is_continuous = true,
+                        .polling_ms    = interval_ms > 0 ? interval_ms : POLLING_MS,
+                        .retention_minutes = server->options.retention_minutes,
+                        .threshold         = CLEANUP_THRESHOLD};
 }
 
-static int64_t interval_ms(const SimCdc *cdc)
+void jobs_make(SimCdc *cdc)
 {
-    int64_t interval = cdc->database->server->options.capture_interval_ms;
-    return interval > 0 ? interval : 5000; /* manual at the start, switched to auto later */
+    if (cdc->jobs_were_made) return;
+    cdc->jobs_were_made    = true;
+    cdc->jobs.has_capture  = true;
+    cdc->jobs.has_cleanup  = true;
+    cdc->running           = cdc->jobs;
+    cdc->is_stopped        = false;
+    cdc->cleanup_is_wanted = false;
+}
+
+SimCdcJobs sim_cdc_jobs(SimDatabase *database)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    SimCdcJobs jobs = cdc->jobs;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return jobs;
+}
+
+void sim_cdc_set_jobs(SimDatabase *database, const SimCdcJobs *jobs)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool is_new         = jobs->has_capture && !cdc->jobs.has_capture;
+    cdc->jobs           = *jobs;
+    cdc->jobs_were_made = true;
+    if (is_new) {
+        cdc->running    = *jobs;
+        cdc->is_stopped = true; /* until somebody starts it */
+    }
+    (void)pthread_mutex_unlock(&cdc->mutex);
+}
+
+/* --- who runs --- */
+
+/* With the mutex held. Before the first instance there is no job and nothing to capture, and a scan
+ * does no harm. */
+static bool capture_runs(const SimCdc *cdc)
+{
+    return cdc->mode == SIM_CAPTURE_AUTO && !cdc->is_stopped &&
+           (cdc->jobs.has_capture || !cdc->jobs_were_made);
+}
+
+bool sim_cdc_capture_is_running(SimDatabase *database)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool runs = cdc->is_enabled && cdc->jobs.has_capture && capture_runs(cdc);
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return runs;
+}
+
+bool sim_cdc_start_capture(SimDatabase *database)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool may = cdc->jobs.has_capture && !capture_runs(cdc);
+    if (may) {
+        cdc->running    = cdc->jobs;
+        cdc->is_stopped = false;
+    }
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return may && sim_cdc_set_mode(database, SIM_CAPTURE_AUTO);
+}
+
+bool sim_cdc_stop_capture(SimDatabase *database)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool may = cdc->jobs.has_capture && capture_runs(cdc);
+    if (may) cdc->is_stopped = true;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return may;
+}
+
+void sim_cdc_set_idle_interval(SimDatabase *database, int64_t ms)
+{
+    (void)pthread_mutex_lock(&database->cdc->mutex);
+    database->cdc->idle_entry_ms = ms;
+    (void)pthread_mutex_unlock(&database->cdc->mutex);
+}
+
+/* --- a run --- */
+
+static void add_idle_entry_when_quiet(SimCdc *cdc, bool captured)
+{
+    int64_t  now_ns = clock_monotonic_ns(sim_server_clock(cdc->database->server));
+    SimError error  = SIM_ERROR_INIT;
+    bool     added  = false;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    int64_t idle_ns = cdc->idle_entry_ms * NS_PER_MS;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    if (captured) cdc->quiet_since_ns = now_ns;
+    if (now_ns - cdc->quiet_since_ns < idle_ns) return;
+    if (idle_entry(cdc, &added, &error) && added) cdc->quiet_since_ns = now_ns;
 }
 
 static void scan(SimCdc *cdc)
 {
-    Clock     *clock    = sim_server_clock(cdc->database->server);
-    SimError   error    = SIM_ERROR_INIT;
-    ScanCounts counts   = {.is_at_end = false};
-    bool       captured = false;
-    bool       ok       = true;
+    SimError   error = SIM_ERROR_INIT;
+    ScanCounts total;
 
-    for (int cycle = 0; ok && cycle < SCAN_CYCLES && !counts.is_at_end; cycle++) {
-        ok = scan_cycle(cdc, SCAN_TRANSACTIONS, &counts, &error);
-        captured |= ok && counts.transactions > 0;
-    }
-    int64_t now_ns = clock_monotonic_ns(clock);
-    if (captured) cdc->quiet_since_ns = now_ns;
-    if (!ok || !counts.is_at_end ||
-        now_ns - cdc->quiet_since_ns < cdc->database->server->options.idle_entry_ms * NS_PER_MS)
-        return;
-    bool added = false;
-    if (idle_entry(cdc, &added, &error) && added) cdc->quiet_since_ns = now_ns;
+    (void)pthread_mutex_lock(&cdc->mutex);
+    ScanLimits limits  = {.transactions = (size_t)cdc->running.maxtrans,
+                          .cycles       = cdc->running.maxscans};
+    bool       is_once = !cdc->running.is_continuous;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    bool ok = scan_session(cdc, &limits, &total, &error);
+    if (ok && total.is_at_end) add_idle_entry_when_quiet(cdc, total.transactions > 0);
+    if (!is_once) return;
+    (void)pthread_mutex_lock(&cdc->mutex);
+    cdc->is_stopped = true;
+    (void)pthread_mutex_unlock(&cdc->mutex);
 }
 
 /* The next 02:00 by the local clock. */
@@ -49,27 +150,63 @@ static int64_t next_cleanup_us(int64_t local_us)
     return today > local_us ? today : today + DAY_US;
 }
 
+/* Once a day, or when somebody starts it. */
+static void clean_when_due(SimCdc *cdc, int64_t *due_us)
+{
+    int64_t  now_us = sim_server_local_us(cdc->database->server);
+    SimError error  = SIM_ERROR_INIT;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool wanted            = cdc->cleanup_is_wanted;
+    bool has_job           = cdc->jobs.has_cleanup;
+    cdc->cleanup_is_wanted = false;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    if (now_us < *due_us && !wanted) return;
+    if (now_us >= *due_us) *due_us = next_cleanup_us(now_us);
+    if (!has_job) return;
+    bool cleaned = sim_cdc_cleanup(cdc->database, STR_EMPTY, LSN_ZERO,
+                                   sim_cdc_jobs(cdc->database).threshold, &error);
+    (void)cleaned; /* tried again tomorrow */
+}
+
+/* Whether it runs, how long it waits between scans, and whether it was started anew: then it scans
+ * at once. */
+static bool look_at_job(SimCdc *cdc, bool *was_running, int64_t *waited_ms)
+{
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool runs   = capture_runs(cdc);
+    bool is_due = runs && (!*was_running || *waited_ms >= cdc->running.polling_ms);
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    *was_running = runs;
+    if (is_due || !runs) *waited_ms = 0;
+    return is_due;
+}
+
+static int64_t slice_ms(SimCdc *cdc, int64_t waited_ms)
+{
+    (void)pthread_mutex_lock(&cdc->mutex);
+    int64_t left_ms = capture_runs(cdc) ? cdc->running.polling_ms - waited_ms : SLICE_MS;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return MAX(MIN(left_ms, SLICE_MS), 1);
+}
+
 static void run_job(void *arg)
 {
-    SimCdc    *cdc        = arg;
-    SimServer *server     = cdc->database->server;
-    int64_t    cleanup_us = next_cleanup_us(sim_server_local_us(server));
-    SimError   error      = SIM_ERROR_INIT;
+    SimCdc    *cdc         = arg;
+    SimServer *server      = cdc->database->server;
+    int64_t    cleanup_us  = next_cleanup_us(sim_server_local_us(server));
+    int64_t    waited_ms   = 0;
+    bool       was_running = true;
 
     cdc->quiet_since_ns = clock_monotonic_ns(sim_server_clock(server));
     while (!atomic_load(&cdc->is_stopping)) {
-        void *poke;
-        bool  is_auto = job_mode(cdc) == SIM_CAPTURE_AUTO;
-        (void)queue_pop(cdc->control, is_auto ? interval_ms(cdc) : -1, &poke);
+        void   *nothing;
+        int64_t slice = slice_ms(cdc, waited_ms);
+        (void)queue_pop(cdc->control, slice, &nothing);
         if (atomic_load(&cdc->is_stopping)) break;
-        if (job_mode(cdc) != SIM_CAPTURE_AUTO) continue;
-        scan(cdc);
-        int64_t now_us = sim_server_local_us(server);
-        if (now_us < cleanup_us) continue;
-        cleanup_us   = next_cleanup_us(now_us);
-        bool cleaned = sim_cdc_cleanup(cdc->database, STR_EMPTY, LSN_ZERO, CLEANUP_THRESHOLD,
-                                       &error);
-        (void)cleaned; /* tried again tomorrow */
+        waited_ms += slice;
+        if (look_at_job(cdc, &was_running, &waited_ms)) scan(cdc);
+        clean_when_due(cdc, &cleanup_us);
     }
 }
 
@@ -111,6 +248,10 @@ bool sim_cdc_set_mode(SimDatabase *database, SimCaptureMode mode)
     SimCdc *cdc = database->cdc;
 
     (void)pthread_mutex_lock(&cdc->mutex);
+    if (mode == SIM_CAPTURE_AUTO && cdc->mode != mode) { /* a start */
+        cdc->running    = cdc->jobs;
+        cdc->is_stopped = false;
+    }
     cdc->mode       = mode;
     bool is_enabled = cdc->is_enabled;
     (void)pthread_mutex_unlock(&cdc->mutex);

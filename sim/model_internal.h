@@ -424,6 +424,7 @@ struct CommitNode {
     CommitNode *next;
     Lsn         begin_lsn, commit_lsn;
     int64_t     begin_us, commit_us; /* local */
+    int64_t     visible_ns;          /* to capture, by the monotonic clock; 0: at once */
     uint64_t    txn_id;
     LogRecord  *records;
     size_t      record_count, record_capacity;
@@ -436,6 +437,7 @@ typedef struct SimLog {
     uint64_t        random;
     uint64_t        commit_count;
     bool            is_kept; /* CDC is on: committed nodes wait for capture */
+    int64_t         latency_min_ms, latency_max_ms; /* before capture may see a commit */
     CommitNode     *first, *last;
 } SimLog;
 

@@ -101,6 +101,15 @@ void log_undo_to(SimTxn *txn, size_t undo_at)
         cdc_record_free(&node->records[--node->record_count]);
 }
 
+static int64_t visible_ns(SimLog *log, SimServer *server)
+{
+    int64_t spread_ms = log->latency_max_ms - log->latency_min_ms;
+
+    if (log->latency_max_ms == 0) return 0;
+    int64_t ms = log->latency_min_ms + (int64_t)(log_random(log) % (uint64_t)(spread_ms + 1));
+    return clock_monotonic_ns(sim_server_clock(server)) + ms * 1000000;
+}
+
 Lsn log_commit(SimTxn *txn)
 {
     SimLog *log    = &txn->database->log;
@@ -124,6 +133,7 @@ Lsn log_commit(SimTxn *txn)
         node->begin_us   = txn->begin_us;
         node->commit_us  = now_us;
         node->txn_id     = txn->id;
+        node->visible_ns = visible_ns(log, txn->database->server);
         if (log->last != NULL)
             log->last->next = node;
         else
