@@ -42,8 +42,9 @@ typedef struct VirtualTable {
     const VirtualColumn *columns;
     size_t               column_count;
     bool (*fill)(VirtualRows *rows, Exec *exec, BoundSource *source);
-    bool is_function;   /* takes arguments */
-    bool is_owner_only; /* 229 for everyone else */
+    bool is_function;          /* takes arguments */
+    bool is_owner_only;        /* 229 for everyone else */
+    bool needs_database_state; /* VIEW DATABASE STATE: 262 without */
 } VirtualTable;
 const VirtualTable *virtual_table_find(Str schema, Str name);
 

@@ -418,6 +418,15 @@ static bool check_select(Binder *binder, const BoundSource *source)
     return check_use(binder, source, SIM_PERM_SELECT, columns, count, count == 0);
 }
 
+static bool may_view_state(Binder *binder, const BoundSource *source)
+{
+    Str user;
+
+    return session_user_in(binder->session, source->database, &user) &&
+           sim_has_permission(source->database, user, SIM_PERM_VIEW_DATABASE_STATE, NULL, NULL, 0,
+                              false);
+}
+
 bool binder_check_permissions(Binder *binder)
 {
     for (size_t i = 0; i < binder->all_sources.count; i++) {
@@ -430,6 +439,11 @@ bool binder_check_permissions(Binder *binder)
                 continue;
             return deny_object(binder, source, SIM_PERM_SELECT);
         }
+        if (source->kind == BOUND_VIRTUAL && source->virtual_table->needs_database_state &&
+            !source->is_trusted && !may_view_state(binder, source))
+            return binder_error(binder, 0, 262,
+                                "VIEW DATABASE STATE permission denied in database '%.*s'.",
+                                STR_ARG(sim_database_name(source->database)));
         if (source->kind != BOUND_TABLE || (source->row_slot >= 0 && source->column_count == 0))
             continue;
         bool is_target_only = source->row_slot >= 0;

@@ -38,7 +38,7 @@ static bool fill_change_tables(VirtualRows *rows, Exec *exec, BoundSource *sourc
         if (!str_is_empty(instances[i].index_name))
             view_set(rows, row, "index_name", TEXT(instances[i].index_name));
         view_set(rows, row, "create_date", value_datetime(instances[i].create_us));
-        view_set(rows, row, "partition_switch", BIT(false));
+        view_set(rows, row, "partition_switch", BIT(true)); /* what is not partitioned */
     }
     return true;
 }
@@ -134,6 +134,14 @@ static const VirtualColumn error_columns[] = {{"session_id", "int"},
                                               {"begin_lsn", "nvarchar(23)"},
                                               {"sequence_value", "nvarchar(23)"}};
 
+static SimValue lsn_text(VirtualRows *rows, Lsn lsn)
+{
+    const uint8_t *b = lsn.bytes;
+
+    return TEXT(str_printf(rows->arena, "%02X%02X%02X%02X:%02X%02X%02X%02X:%02X%02X", b[0], b[1],
+                           b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9]));
+}
+
 static bool fill_errors(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
     SimScanError *errors = NULL;
@@ -141,19 +149,118 @@ static bool fill_errors(VirtualRows *rows, Exec *exec, BoundSource *source)
 
     (void)exec;
     for (size_t i = 0; i < count; i++) {
-        SimValue      *row = view_row(rows);
-        const uint8_t *b   = errors[i].start_lsn.bytes;
-        view_set(rows, row, "session_id", INT((int64_t)i + 1));
-        view_set(rows, row, "phase_number", INT(7));
+        SimValue *row = view_row(rows);
+        view_set(rows, row, "session_id", INT(errors[i].session_id));
+        view_set(rows, row, "phase_number", INT(errors[i].phase));
         view_set(rows, row, "entry_time", value_datetime(errors[i].time_us));
         view_set(rows, row, "error_number", INT(errors[i].number));
         view_set(rows, row, "error_severity", INT(errors[i].severity));
         view_set(rows, row, "error_state", INT(errors[i].state));
         view_set(rows, row, "error_message", TEXT(errors[i].message));
-        view_set(rows, row, "start_lsn",
-                 TEXT(str_printf(rows->arena, "%02X%02X%02X%02X:%02X%02X%02X%02X:%02X%02X", b[0],
-                                 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9])));
+        view_set(rows, row, "start_lsn", lsn_text(rows, errors[i].start_lsn));
+        view_set(rows, row, "begin_lsn", lsn_text(rows, errors[i].begin_lsn));
+        view_set(rows, row, "sequence_value", lsn_text(rows, LSN_ZERO));
     }
+    return true;
+}
+
+static const VirtualColumn session_columns[] = {{"session_id", "int"},
+                                                {"start_time", "datetime"},
+                                                {"end_time", "datetime"},
+                                                {"duration", "bigint"},
+                                                {"scan_phase", "nvarchar(200)"},
+                                                {"error_count", "int"},
+                                                {"start_lsn", "nvarchar(23)"},
+                                                {"current_lsn", "nvarchar(23)"},
+                                                {"end_lsn", "nvarchar(23)"},
+                                                {"tran_count", "bigint"},
+                                                {"last_commit_lsn", "nvarchar(23)"},
+                                                {"last_commit_time", "datetime"},
+                                                {"log_record_count", "bigint"},
+                                                {"schema_change_count", "int"},
+                                                {"command_count", "bigint"},
+                                                {"first_begin_cdc_lsn", "nvarchar(23)"},
+                                                {"last_commit_cdc_lsn", "nvarchar(23)"},
+                                                {"last_commit_cdc_time", "datetime"},
+                                                {"latency", "int"},
+                                                {"empty_scan_count", "int"},
+                                                {"failed_sessions_count", "int"}};
+
+static int64_t whole_seconds(int64_t from_us, int64_t to_us)
+{
+    return (to_us - from_us) / 1000000;
+}
+
+/* What a session found, or all of them together: then it is number 0. */
+static void session_row(VirtualRows *rows, const SimScanSession *session, int32_t failed_count)
+{
+    SimValue *row          = view_row(rows);
+    bool      is_aggregate = session->id == 0;
+
+    view_set(rows, row, "session_id", INT(session->id));
+    view_set(rows, row, "start_time", value_datetime(session->start_us));
+    view_set(rows, row, "end_time", value_datetime(session->end_us));
+    view_set(
+        rows, row, "duration",
+        INT(session->transactions > 0 ? whole_seconds(session->start_us, session->end_us) : 0));
+    view_set(rows, row, "scan_phase", TEXT(is_aggregate ? STR("Aggregate") : STR("Done")));
+    view_set(rows, row, "error_count", INT(failed_count));
+    view_set(rows, row, "start_lsn", lsn_text(rows, session->start_lsn));
+    view_set(rows, row, "current_lsn", lsn_text(rows, is_aggregate ? LSN_ZERO : session->end_lsn));
+    view_set(rows, row, "end_lsn", lsn_text(rows, session->end_lsn));
+    view_set(rows, row, "tran_count", INT(session->transactions));
+    view_set(rows, row, "last_commit_lsn", lsn_text(rows, session->end_lsn));
+    view_set(rows, row, "log_record_count", INT(session->records));
+    view_set(rows, row, "schema_change_count", INT(session->ddl_count));
+    view_set(rows, row, "command_count", INT(session->commands));
+    view_set(rows, row, "first_begin_cdc_lsn", lsn_text(rows, session->first_begin_lsn));
+    view_set(rows, row, "last_commit_cdc_lsn", lsn_text(rows, session->last_commit_lsn));
+    if (session->transactions > 0) {
+        view_set(rows, row, "last_commit_time", value_datetime(session->last_commit_us));
+        view_set(rows, row, "last_commit_cdc_time", value_datetime(session->last_commit_us));
+        view_set(rows, row, "latency",
+                 INT(MAX(whole_seconds(session->last_commit_us, session->end_us), 0)));
+    } else {
+        view_set(rows, row, "latency", INT(0));
+    }
+    view_set(rows, row, "empty_scan_count", INT(session->empty_count));
+    view_set(rows, row, "failed_sessions_count", INT(failed_count));
+}
+
+static void add_session(SimScanSession *all, const SimScanSession *session)
+{
+    all->end_us = session->end_us;
+    all->transactions += session->transactions;
+    all->records += session->records;
+    all->commands += session->commands;
+    all->ddl_count += session->ddl_count;
+    all->empty_count = session->empty_count;
+    if (session->empty_count > 0) return;
+    all->start_lsn = session->start_lsn;
+    all->end_lsn   = session->end_lsn;
+    if (session->transactions == 0) return;
+    if (lsn_is_zero(all->first_begin_lsn)) all->first_begin_lsn = session->first_begin_lsn;
+    all->last_commit_lsn = session->last_commit_lsn;
+    all->last_commit_us  = session->last_commit_us;
+}
+
+static bool fill_sessions(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SimScanSession *sessions     = NULL;
+    size_t          count        = sim_cdc_scan_sessions(source->database, rows->arena, &sessions);
+    SimScanSession  all          = {.id = 0};
+    int32_t         failed_count = 0;
+
+    (void)exec;
+    if (count == 0) return true;
+    all.start_us = sessions[0].start_us;
+    for (size_t i = 0; i < count; i++) {
+        add_session(&all, &sessions[i]);
+        failed_count += sessions[i].has_failed;
+    }
+    session_row(rows, &all, failed_count);
+    for (size_t i = 0; i < count; i++)
+        session_row(rows, &sessions[i], sessions[i].has_failed);
     return true;
 }
 
@@ -168,11 +275,17 @@ const VirtualTable catalog_cdc_views[] = {
     OWNED("captured_columns", captured_columns, fill_captured_columns),
     OWNED("index_columns", index_columns, fill_index_columns),
     OWNED("ddl_history", history_columns, fill_history),
-    {.schema        = "sys",
-     .name          = "dm_cdc_errors",
-     .columns       = error_columns,
-     .column_count  = COUNT_OF(error_columns),
-     .fill          = fill_errors,
-     .is_owner_only = true},
+    {.schema               = "sys",
+     .name                 = "dm_cdc_errors",
+     .columns              = error_columns,
+     .column_count         = COUNT_OF(error_columns),
+     .fill                 = fill_errors,
+     .needs_database_state = true},
+    {.schema               = "sys",
+     .name                 = "dm_cdc_log_scan_sessions",
+     .columns              = session_columns,
+     .column_count         = COUNT_OF(session_columns),
+     .fill                 = fill_sessions,
+     .needs_database_state = true},
     {.name = NULL},
 };

@@ -311,6 +311,11 @@ static bool fn_has_perms(const Call *call, SimValue *out)
     SimTable *table = sim_database_find_table(database, name.schema, name.name);
     if (!table) {
         const VirtualTable *view = virtual_table_find(name.schema, name.name);
+        if (view && view->needs_database_state)
+            return give_int(permission == SIM_PERM_SELECT &&
+                                sim_has_permission(database, user, SIM_PERM_VIEW_DATABASE_STATE,
+                                                   NULL, NULL, 0, false),
+                            out);
         return give_int(view && (!view->is_owner_only || sim_is_owner(database, user)) &&
                             permission == SIM_PERM_SELECT,
                         out);

@@ -38,8 +38,9 @@ typedef struct SimDdlEntry {
 
 typedef struct SimScanError { /* a row of dm_cdc_errors */
     int64_t time_us;          /* local */
+    int32_t session_id, phase;
     int32_t number, severity, state;
-    Lsn     start_lsn;
+    Lsn     start_lsn, begin_lsn; /* of the transaction it stopped at: commit, begin */
     Str     message;
 } SimScanError;
 
@@ -110,6 +111,11 @@ bool       sim_cdc_capture_is_running(SimDatabase *database);
 /* As the Agent does: within a second or so. Without a job, or in its state already: false. */
 bool sim_cdc_start_capture(SimDatabase *database);
 bool sim_cdc_stop_capture(SimDatabase *database);
+/* At once when no job's thread could do it soon. */
+bool sim_cdc_start_cleanup(SimDatabase *database, SimError *error) MUST_CHECK;
+/* One sp_cdc_scan at a time; false: `other_out` is the session that does. */
+bool sim_cdc_reserve_scan(SimDatabase *database, int32_t session_id, int32_t *other_out);
+void sim_cdc_release_scan(SimDatabase *database);
 /* Milliseconds between a commit and the moment capture may see it, drawn from the seed for each.
  * For commits from now on. */
 void sim_cdc_set_latency(SimDatabase *database, int64_t min_ms, int64_t max_ms);

@@ -69,6 +69,7 @@ struct SimCdc {
     SimCdcJobs     jobs, running; /* running: what capture was started with */
     bool           jobs_were_made;
     bool           is_stopped, cleanup_is_wanted;
+    int32_t        scanner; /* the session that runs sp_cdc_scan; 0: none */
     int64_t        idle_entry_ms;
     JobState       job_state;
     Task          *task;
@@ -151,8 +152,8 @@ bool idle_entry(SimCdc *cdc, bool *added_out,
                 SimError *error) MUST_CHECK; /* not added: something waits to be captured */
 
 /* --- the job (cdc_job.c) --- */
-void job_start(SimCdc *cdc);
-void job_stop(SimCdc *cdc); /* and waits */
+void       job_start(SimCdc *cdc);
+void       job_stop(SimCdc *cdc); /* and waits */
 SimCdcJobs jobs_default(const SimServer *server);
 void       jobs_make(SimCdc *cdc); /* both, with the first instance; with the mutex held */
 

@@ -13,10 +13,10 @@ SimCdcJobs jobs_default(const SimServer *server)
 {
     int64_t interval_ms = server->options.capture_interval_ms;
 
-    return (SimCdcJobs){.maxtrans      = SCAN_TRANSACTIONS,
-                        .maxscans      = SCAN_CYCLES,
-                        .is_continuous = true,
-                        .polling_ms    = interval_ms > 0 ? interval_ms : POLLING_MS,
+    return (SimCdcJobs){.maxtrans          = SCAN_TRANSACTIONS,
+                        .maxscans          = SCAN_CYCLES,
+                        .is_continuous     = true,
+                        .polling_ms        = interval_ms > 0 ? interval_ms : POLLING_MS,
                         .retention_minutes = server->options.retention_minutes,
                         .threshold         = CLEANUP_THRESHOLD};
 }
@@ -100,6 +100,39 @@ bool sim_cdc_stop_capture(SimDatabase *database)
     if (may) cdc->is_stopped = true;
     (void)pthread_mutex_unlock(&cdc->mutex);
     return may;
+}
+
+bool sim_cdc_start_cleanup(SimDatabase *database, SimError *error)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool is_left_to_job    = cdc->job_state == JOB_RUNS;
+    cdc->cleanup_is_wanted = is_left_to_job;
+    int64_t threshold      = cdc->jobs.threshold;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return is_left_to_job || sim_cdc_cleanup(database, STR_EMPTY, LSN_ZERO, threshold, error);
+}
+
+bool sim_cdc_reserve_scan(SimDatabase *database, int32_t session_id, int32_t *other_out)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool is_free = cdc->scanner == 0;
+    if (is_free)
+        cdc->scanner = session_id;
+    else
+        *other_out = cdc->scanner;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return is_free;
+}
+
+void sim_cdc_release_scan(SimDatabase *database)
+{
+    (void)pthread_mutex_lock(&database->cdc->mutex);
+    database->cdc->scanner = 0;
+    (void)pthread_mutex_unlock(&database->cdc->mutex);
 }
 
 void sim_cdc_set_idle_interval(SimDatabase *database, int64_t ms)

@@ -2,29 +2,36 @@
  * them (sqlserver.md 2.16). */
 #include "sim/cdc_internal.h"
 
-#define KEPT 1000 /* errors, sessions: the oldest go */
+#define KEPT       1000 /* errors, sessions: the oldest go */
+#define PHASE_LAST 7
 
 /* --- what is shown of them --- */
 
 void scan_note_error(SimCdc *cdc, const SimError *error)
 {
-    Lsn         lsn  = LSN_ZERO;
+    Lsn         lsn = LSN_ZERO, begin_lsn = LSN_ZERO;
     CommitNode *end  = NULL;
     CommitNode *node = log_first(&cdc->database->log, &end);
 
-    if (node != NULL) lsn = node->commit_lsn;
+    if (node != NULL) {
+        lsn       = node->commit_lsn;
+        begin_lsn = node->begin_lsn;
+    }
     (void)pthread_mutex_lock(&cdc->mutex);
     const SimScanError *last = cdc->errors.count > 0 ? &cdc->errors.items[cdc->errors.count - 1]
                                                      : NULL;
     bool is_new = last == NULL || last->number != error->number || !lsn_equal(last->start_lsn, lsn);
     if (is_new && cdc->errors.count < KEPT)
         *LIST_PUSH(cdc->arena, &cdc->errors) = (SimScanError){
-            .time_us   = sim_server_local_us(cdc->database->server),
-            .number    = error->number,
-            .severity  = error->severity,
-            .state     = error->state,
-            .start_lsn = lsn,
-            .message   = str_copy(cdc->arena, str_from_c(error->message))};
+            .time_us    = sim_server_local_us(cdc->database->server),
+            .session_id = cdc->session_count + 1,
+            .phase      = PHASE_LAST,
+            .number     = error->number,
+            .severity   = error->severity,
+            .state      = error->state,
+            .start_lsn  = lsn,
+            .begin_lsn  = begin_lsn,
+            .message    = str_copy(cdc->arena, str_from_c(error->message))};
     (void)pthread_mutex_unlock(&cdc->mutex);
 }
 
@@ -106,8 +113,8 @@ bool scan_session(SimCdc *cdc, const ScanLimits *limits, ScanCounts *total, SimE
     bool    ok       = true;
 
     *total = (ScanCounts){.is_at_end = false};
-    for (int64_t cycle = 0; ok && !total->is_at_end && (limits->cycles == 0 || cycle < limits->cycles);
-         cycle++) {
+    for (int64_t cycle = 0;
+         ok && !total->is_at_end && (limits->cycles == 0 || cycle < limits->cycles); cycle++) {
         ScanCounts counts;
         ok = scan_cycle(cdc, limits, &counts, error);
         if (ok) add_counts(total, &counts);

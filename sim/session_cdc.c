@@ -48,7 +48,7 @@ bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *ar
     return true;
 }
 
-static bool need_enabled(ProcCall *call)
+bool cdc_need_enabled(ProcCall *call)
 {
     SimDatabase *database = call->session->database;
 
@@ -61,7 +61,7 @@ static bool need_enabled(ProcCall *call)
                      STR_ARG(sim_database_name(database)));
 }
 
-static bool need_owner(ProcCall *call)
+bool cdc_need_owner(ProcCall *call)
 {
     if (session_is_owner(call->session)) return true;
     return sim_error(
@@ -154,7 +154,7 @@ static bool sp_cdc_enable_table(ProcCall *call)
 {
     SimCaptureInstance *before = NULL;
 
-    if (!need_enabled(call) || !need_owner(call)) return false;
+    if (!cdc_need_enabled(call) || !cdc_need_owner(call)) return false;
     bool is_first = sim_cdc_instances(call->session->database, call->arena, &before) == 0;
     if (!in_transaction(call, change_enable_table)) return false;
     Str name = sim_database_name(call->session->database);
@@ -179,7 +179,8 @@ static bool change_disable_table(ProcCall *call, SimTxn *txn)
 
 static bool sp_cdc_disable_table(ProcCall *call)
 {
-    return need_enabled(call) && need_owner(call) && in_transaction(call, change_disable_table);
+    return cdc_need_enabled(call) && cdc_need_owner(call) &&
+           in_transaction(call, change_disable_table);
 }
 
 /* --- help --- */
@@ -249,7 +250,7 @@ static bool sp_cdc_help(ProcCall *call)
     Str                 schema, name;
     int64_t             rows = 0;
 
-    if (!need_enabled(call)) return false;
+    if (!cdc_need_enabled(call)) return false;
     bool has_schema = proc_text(call, 0, &schema), has_name = proc_text(call, 1, &name);
     if (has_schema != has_name)
         return sim_error(call->error, 22972,
@@ -274,7 +275,7 @@ static bool find_instance(ProcCall *call, size_t arg, SimCaptureInstance *out)
 {
     Str name;
 
-    if (!need_enabled(call)) return false;
+    if (!cdc_need_enabled(call)) return false;
     if (proc_text(call, arg, &name) &&
         sim_cdc_find_instance(call->session->database, name, call->arena, out) &&
         cdc_can_access(call->session, out))
@@ -361,47 +362,7 @@ static bool sp_cdc_get_ddl_history(ProcCall *call)
     return proc_done(call, (int64_t)count);
 }
 
-/* --- jobs --- */
-static bool sp_cdc_help_jobs(ProcCall *call)
-{
-    static const ResultSpec specs[] = {{"job_id", "uniqueidentifier"},
-                                       {"job_type", "nvarchar(20)"},
-                                       {"job_name", "sysname"},
-                                       {"maxtrans", "int"},
-                                       {"maxscans", "int"},
-                                       {"continuous", "bit"},
-                                       {"pollinginterval", "bigint"},
-                                       {"retention", "bigint"},
-                                       {"threshold", "bigint"}};
-    Str                     name    = sim_database_name(call->session->database);
-
-    if (!need_enabled(call) || !need_owner(call) || !proc_columns(call, specs, COUNT_OF(specs)))
-        return false;
-    for (int job = 0; job < 2; job++) {
-        Arena   *arena = call->arena;
-        SimValue row[] = {
-            value_text(arena, str_printf(arena, "00000000-0000-4000-9000-%011X%d",
-                                         (unsigned)sim_database_id(call->session->database), job)),
-            value_text(arena, job ? STR("cleanup") : STR("capture")),
-            value_text(arena, str_printf(arena, "cdc.%.*s_%s", STR_ARG(name),
-                                         job ? "cleanup" : "capture")),
-            value_int(job ? 0 : 500),
-            value_int(job ? 0 : 10),
-            value_bit(!job),
-            value_bigint(job ? 0 : 5),
-            value_bigint(job ? 4320 : 0),
-            value_bigint(job ? 5000 : 0)};
-        if (!proc_row(call, row, COUNT_OF(row))) return false;
-    }
-    return proc_done(call, 2);
-}
-
-static bool sp_cdc_scan(ProcCall *call)
-{
-    return need_enabled(call) && need_owner(call) &&
-           sim_cdc_scan_now(call->session->database, NULL, NULL, call->error);
-}
-
+/* --- cleanup --- */
 static bool sp_cdc_cleanup(ProcCall *call)
 {
     Str      instance;
@@ -410,7 +371,8 @@ static bool sp_cdc_cleanup(ProcCall *call)
     SimType  type      = sim_type_sized(SIM_BINARY, LSN_BYTES);
     SimValue lsn;
 
-    if (!need_enabled(call) || !need_owner(call) || !proc_i64(call, 2, &threshold)) return false;
+    if (!cdc_need_enabled(call) || !cdc_need_owner(call) || !proc_i64(call, 2, &threshold))
+        return false;
     if (threshold <= 0)
         return sim_error(call->error, 22850,
                          "The threshold value specified for the Change Data Capture cleanup "
@@ -432,23 +394,6 @@ static bool sp_cdc_cleanup(ProcCall *call)
     return sim_cdc_cleanup(call->session->database, instance, mark, threshold, call->error);
 }
 
-static bool sp_cdc_job(ProcCall *call)
-{
-    bool start = sim_name_equal(call->name, STR("sp_cdc_start_job"));
-    Str  type;
-
-    if (!need_enabled(call) || !need_owner(call)) return false;
-    if (proc_text(call, 0, &type) && sim_name_equal(type, STR("cleanup"))) return true;
-    return sim_cdc_set_mode(call->session->database,
-                            start ? SIM_CAPTURE_AUTO : SIM_CAPTURE_MANUAL) ||
-           true;
-}
-
-static bool sp_cdc_change_job(ProcCall *call)
-{
-    return need_enabled(call) && need_owner(call);
-}
-
 const ProcEntry cdc_procs[] = {
     {"sp_cdc_enable_db", sp_cdc_enable_db, ""},
     {"sp_cdc_disable_db", sp_cdc_disable_db, ""},
@@ -459,14 +404,8 @@ const ProcEntry cdc_procs[] = {
     {"sp_cdc_help_change_data_capture", sp_cdc_help, "source_schema,source_name"},
     {"sp_cdc_get_captured_columns", sp_cdc_get_captured_columns, "capture_instance"},
     {"sp_cdc_get_ddl_history", sp_cdc_get_ddl_history, "capture_instance"},
-    {"sp_cdc_help_jobs", sp_cdc_help_jobs, ""},
-    {"sp_cdc_scan", sp_cdc_scan, "maxtrans,maxscans,continuous,pollinginterval"},
     {"sp_cdc_cleanup_change_table", sp_cdc_cleanup,
      "capture_instance,low_water_mark,threshold,fCleanupFailed"},
-    {"sp_cdc_start_job", sp_cdc_job, "job_type"},
-    {"sp_cdc_stop_job", sp_cdc_job, "job_type"},
-    {"sp_cdc_change_job", sp_cdc_change_job,
-     "job_type,maxtrans,maxscans,continuous,pollinginterval,retention,threshold"},
     {NULL, NULL, NULL},
 };
 

@@ -306,7 +306,8 @@ int  catalog_max_length(const SimType *type);
 int  catalog_precision(const SimType *type);
 int  catalog_scale(const SimType *type);
 
-extern const ProcEntry cdc_procs[], catalog_procs[], control_procs[], session_procs[];
+extern const ProcEntry cdc_procs[], cdc_job_procs[], catalog_procs[], control_procs[],
+    session_procs[];
 
 ObjectName name_split(Arena *arena, Str text); /* "[db].[schema].[name]" */
 SimTable  *session_find_object(SimSession *session, Arena *arena, Str text,
@@ -314,6 +315,8 @@ SimTable  *session_find_object(SimSession *session, Arena *arena, Str text,
 
 /* --- CDC access (sqlserver.md 2.15) --- */
 bool cdc_can_access(SimSession *session, const SimCaptureInstance *instance);
+bool cdc_need_enabled(ProcCall *call); /* 22901 */
+bool cdc_need_owner(ProcCall *call);   /* 22904 */
 bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *arena, SimValue *out);
 
 /* --- the server's other half: sessions, controls, virtual clock --- */

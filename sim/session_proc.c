@@ -21,6 +21,7 @@ const ProcEntry *proc_find(SimSession *session, const ObjectName *name)
         return NULL;
     found = find_in(session_procs, name->name);
     if (!found) found = find_in(cdc_procs, name->name);
+    if (!found) found = find_in(cdc_job_procs, name->name);
     if (!found) found = find_in(catalog_procs, name->name);
     return found;
 }
