@@ -230,7 +230,7 @@ typedef LIST(VariableDef) VariableDefList;
 
 /* clang-format off */
 typedef enum StmtKind {
-    STMT_SELECT, STMT_INSERT, STMT_UPDATE, STMT_DELETE, STMT_TRUNCATE,
+    STMT_SELECT, STMT_INSERT, STMT_INSERT_BULK, STMT_UPDATE, STMT_DELETE, STMT_TRUNCATE,
     STMT_CREATE_TABLE, STMT_ALTER_TABLE, STMT_DROP_TABLE, STMT_CREATE_INDEX, STMT_DROP_INDEX,
     STMT_CREATE_SCHEMA, STMT_DROP_SCHEMA, STMT_CREATE_DATABASE, STMT_DROP_DATABASE,
     STMT_ALTER_DATABASE, STMT_USE,
@@ -294,6 +294,7 @@ struct Stmt {
 
 /* How statements fill a Stmt, where the names do not say it:
  *   INSERT           columns; object.name "@t" for a table variable; exec: STMT_EXEC or STMT_EXEC_TEXT
+ *   INSERT BULK      column_defs: what the client will send; words: its hints, upper case; keys: ORDER
  *   ALTER TABLE      ALTER_ADD_COLUMN: column_defs and constraints, either may be empty;
  *                    ALTER_ALTER_COLUMN: one column_def; ALTER_DROP_*: columns, name is the first
  *   CREATE INDEX     keys; INCLUDE in columns, a filter in where

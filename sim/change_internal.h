@@ -31,6 +31,25 @@ typedef struct Change {
     Arena       *row_arena;
 } Change;
 
+typedef struct Insert {
+    RowTarget target; /* first: rows of a SELECT come here */
+    SimSink   sink;   /* rows of an EXEC */
+    Change    change;
+    size_t   *ordinals; /* of the columns given, in order */
+    size_t    ordinal_count;
+    size_t    identity; /* ordinal, or column_count */
+    bool      holds;    /* rows are kept until the source is read: it may be the target */
+    LIST(SimValue *) rows;
+    int64_t count;
+    bool    failed;
+} Insert;
+
+/* Binds an INSERT's target and columns. `keeps_identity`: leaves IDENTITY_INSERT on for it. */
+bool insert_begin(Insert *insert, SimSession *session, const Stmt *stmt, bool keeps_identity,
+                  Arena *arena, SimError *error) MUST_CHECK;
+/* `given` in the order of the column list, already checked for their number; NULL entries: DEFAULT. */
+bool insert_row(Insert *insert, const SimValue *const *given) MUST_CHECK;
+
 void change_begin(Change *change, SimSession *session, const Stmt *stmt, Arena *arena,
                   SimError *error);
 bool change_target(Change *change, const ObjectName *name, Target *out) MUST_CHECK;

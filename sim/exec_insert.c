@@ -3,19 +3,6 @@
 
 #include <stddef.h>
 
-typedef struct Insert {
-    RowTarget target; /* first: rows of a SELECT come here */
-    SimSink   sink;   /* rows of an EXEC */
-    Change    change;
-    size_t   *ordinals; /* of the columns given, in order */
-    size_t    ordinal_count;
-    size_t    identity; /* ordinal, or column_count */
-    bool      holds;    /* rows are kept until the source is read: it may be the target */
-    LIST(SimValue *) rows;
-    int64_t count;
-    bool    failed;
-} Insert;
-
 static bool is_default_only(const SimColumn *column)
 {
     return column->is_computed || column->type.kind == SIM_ROWVERSION;
@@ -163,8 +150,7 @@ static bool insert_values(Insert *insert, SimValue *values)
     return change_send_row(change);
 }
 
-/* `given` in the order of the column list, already checked for their number; NULL entries: DEFAULT. */
-static bool insert_row(Insert *insert, const SimValue *const *given)
+bool insert_row(Insert *insert, const SimValue *const *given)
 {
     Change             *change = &insert->change;
     const SimTableInfo *info   = change->target.info;
@@ -387,6 +373,29 @@ static bool insert_exec(Insert *insert)
     return change_send_header(change) && insert_held(insert);
 }
 
+bool insert_begin(Insert *insert, SimSession *session, const Stmt *stmt, bool keeps_identity,
+                  Arena *arena, SimError *error)
+{
+    Change *change = &insert->change;
+
+    change_begin(change, session, stmt, arena, error);
+    if (!change_target(change, &stmt->object, &change->target) ||
+        !change_bind_computed(change, &change->target))
+        return false;
+    if (keeps_identity) session->identity_insert = change->target.table;
+    if (change->target.info->is_system && !session->is_in_control)
+        return binder_error(change->binder, stmt->line, 259,
+                            "Ad hoc updates to system catalogs are not allowed.");
+    BoundSource *use = bind_table_source(change->binder, scope_new(change->binder, NULL),
+                                         change->target.database, change->target.table,
+                                         change->target.schema, STR_EMPTY);
+    if (!use) return false;
+    use->is_table_variable = change->target.is_variable;
+    use->row_slot          = 0; /* no SELECT right is needed */
+    binder_use(change->binder, use, SIM_PERM_INSERT, NULL, 0);
+    return choose_columns(insert) && change_bind_output(change, true, false);
+}
+
 bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
                 SimError *error)
 {
@@ -394,23 +403,7 @@ bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
     Change *change = &insert->change;
     bool    ok     = false;
 
-    change_begin(change, session, stmt, arena, error);
-    if (!change_target(change, &stmt->object, &change->target) ||
-        !change_bind_computed(change, &change->target))
-        goto done;
-    if (change->target.info->is_system && !session->is_in_control) {
-        (void)binder_error(change->binder, stmt->line, 259,
-                           "Ad hoc updates to system catalogs are not allowed.");
-        goto done;
-    }
-    BoundSource *use = bind_table_source(change->binder, scope_new(change->binder, NULL),
-                                         change->target.database, change->target.table,
-                                         change->target.schema, STR_EMPTY);
-    if (!use) goto done;
-    use->is_table_variable = change->target.is_variable;
-    use->row_slot          = 0; /* no SELECT right is needed */
-    binder_use(change->binder, use, SIM_PERM_INSERT, NULL, 0);
-    if (!choose_columns(insert) || !change_bind_output(change, true, false)) goto done;
+    if (!insert_begin(insert, session, stmt, false, arena, error)) goto done;
     if (stmt->default_values)
         ok = insert_defaults(insert);
     else if (stmt->exec)

@@ -198,6 +198,10 @@ static DataRun data_run(StmtKind kind, uint16_t *command, bool *is_dml)
         *command = 195;
         *is_dml  = true;
         return run_insert;
+    case STMT_INSERT_BULK:
+        *command = 195;
+        *is_dml  = true;
+        return run_insert_bulk;
     case STMT_DELETE:
         *command = 196;
         *is_dml  = true;
@@ -536,6 +540,7 @@ static bool run_small(SimSession *session, const Stmt *stmt, Arena *arena, SimEr
     case STMT_NOTHING: return true;
     case STMT_SELECT:
     case STMT_INSERT:
+    case STMT_INSERT_BULK:
     case STMT_UPDATE:
     case STMT_DELETE:
     case STMT_TRUNCATE:
@@ -691,6 +696,7 @@ Flow run_statement(SimSession *session, const Stmt *stmt)
         case STMT_EXEC_TEXT: flow = run_procedure(session, stmt); break;
         case STMT_SELECT:
         case STMT_INSERT:
+        case STMT_INSERT_BULK:
         case STMT_UPDATE:
         case STMT_DELETE:
         case STMT_TRUNCATE:

@@ -116,10 +116,7 @@ Stmt *parse_insert(Parser *parser, CommonTableList *with)
 
     if (with != NULL) stmt->with = *with;
     advance(parser);
-    if (accept_keyword(parser, KW_BULK)) {
-        (void)not_supported(parser, "INSERT BULK as text");
-        return NULL;
-    }
+    if (is_keyword(parser, KW_BULK)) return parse_insert_bulk(parser, stmt);
     if (!parse_dml_top(parser, stmt)) return NULL;
     (void)accept_keyword(parser, KW_INTO);
     if (!parse_target(parser, stmt)) return NULL;

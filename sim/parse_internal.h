@@ -104,6 +104,7 @@ bool  starts_statement(Parser *parser);                            /* a keyword 
 
 Stmt *parse_select(Parser *parser); /* parse_dml.c */
 Stmt *parse_insert(Parser *parser, CommonTableList *with);
+Stmt *parse_insert_bulk(Parser *parser, Stmt *stmt); /* at BULK; parse_bulk.c */
 Stmt *parse_update(Parser *parser, CommonTableList *with);
 Stmt *parse_delete(Parser *parser, CommonTableList *with);
 Stmt *parse_truncate(Parser *parser);

@@ -149,15 +149,6 @@ static bool is_in_transaction(Connection *connection, uint64_t descriptor)
     return false;
 }
 
-static bool refuse_bulk(Connection *connection)
-{
-    SimError error = SIM_ERROR_INIT;
-
-    (void)sim_not_supported(&error, "bulk load");
-    put_error(connection, &error);
-    return true;
-}
-
 static bool run_request(Connection *connection, const TdsMessage *message)
 {
     TdsCursor cursor = tds_cursor(message->body);
@@ -166,7 +157,6 @@ static bool run_request(Connection *connection, const TdsMessage *message)
 
     if (keeps_transaction || (message->status & TDS_STATUS_RESET))
         sim_session_reset(connection->session, keeps_transaction, &connection->sink.sink);
-    if (message->type == TDS_PACKET_BULK) return refuse_bulk(connection);
     if (!tds_get_headers(&cursor, connection->client.tds_version, &descriptor))
         return refuse_stream(connection);
     if (!is_in_transaction(connection, descriptor)) return true;
@@ -190,13 +180,19 @@ static void watch(Connection *connection, int operation)
     (void)epoll_ctl(connection->watch, operation, connection->socket.socket, &event);
 }
 
-static void watch_begin(Connection *connection)
+static void run_begin(Connection *connection, bool is_loading)
 {
     pthread_mutex_lock(&connection->lock);
     connection->is_running    = true;
+    connection->is_loading    = is_loading;
     connection->saw_attention = false;
     if (connection->saw_end) sim_session_attention(connection->session);
     pthread_mutex_unlock(&connection->lock);
+}
+
+static void watch_begin(Connection *connection)
+{
+    run_begin(connection, false);
     watch(connection, EPOLL_CTL_ADD);
     /* What is decrypted already the socket does not tell of. */
     if (connection->tls && tls_transport_has_pending(connection->tls))
@@ -204,13 +200,13 @@ static void watch_begin(Connection *connection)
 }
 
 /* Whether an attention came, which this response then answers; false when the client is gone. */
-static bool watch_end(Connection *connection, bool *saw_attention_out)
+static bool run_end(Connection *connection, bool *saw_attention_out)
 {
     bool saw_end;
 
     (void)epoll_ctl(connection->watch, EPOLL_CTL_DEL, connection->socket.socket, NULL);
     pthread_mutex_lock(&connection->lock);
-    connection->is_running = false;
+    connection->is_running = connection->is_loading = false;
     *saw_attention_out     = connection->saw_attention;
     saw_end                = connection->saw_end;
     pthread_mutex_unlock(&connection->lock);
@@ -261,6 +257,8 @@ static void hang_up_if_idle(void *arg)
 
     pthread_mutex_lock(&connection->lock);
     if (!connection->is_running) (void)shutdown(connection->socket.socket, SHUT_RDWR);
+    if (connection->is_loading) /* it may wait for the client's next packet, but can tell */
+        (void)shutdown(connection->socket.socket, SHUT_RD);
     pthread_mutex_unlock(&connection->lock);
 }
 
@@ -282,13 +280,33 @@ static bool answer_request(Connection *connection, const TdsMessage *message)
     tds_sink_begin(&connection->sink);
     watch_begin(connection);
     goes_on = run_request(connection, message);
-    goes_on = watch_end(connection, &saw_attention) && goes_on;
+    goes_on = run_end(connection, &saw_attention) && goes_on;
     if (sim_session_breaks_off(connection->session)) return false;
     if (saw_attention) {
         connection->owed++;
         if (!connection->sink.ended_by_attention) put_attention_done(connection);
     }
     tds_sink_finish(&connection->sink, message->type == TDS_PACKET_RPC);
+    return connection_send_response(connection) && goes_on && !connection->sink.is_fatal;
+}
+
+/* Nobody watches the socket meanwhile: what stands in it is the load itself. An attention comes between its packets. */
+static bool answer_bulk(Connection *connection, const TdsMessage *first)
+{
+    bool goes_on = false, was_cut = false, ignored;
+
+    connection_begin_response(connection);
+    tds_sink_begin(&connection->sink);
+    if (!sim_session_expects_bulk(connection->session)) {
+        (void)refuse_stream(connection);
+    } else {
+        run_begin(connection, true);
+        goes_on = connection_run_bulk(connection, first, &was_cut);
+        goes_on = run_end(connection, &ignored) && goes_on;
+    }
+    if (sim_session_breaks_off(connection->session)) return false;
+    if (was_cut && !connection->sink.ended_by_attention) put_attention_done(connection);
+    tds_sink_finish(&connection->sink, false);
     return connection_send_response(connection) && goes_on && !connection->sink.is_fatal;
 }
 
@@ -319,6 +337,7 @@ static bool answer(Connection *connection, const TdsMessage *message)
         return true;
     }
     if (message->type == TDS_PACKET_ATTENTION) return answer_attention(connection, false);
+    if (message->type == TDS_PACKET_BULK) return answer_bulk(connection, message);
     if (message->status & TDS_STATUS_IGNORE) return answer_attention(connection, true);
     return answer_request(connection, message);
 }

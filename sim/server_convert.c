@@ -321,9 +321,17 @@ static bool is_padded(const SimType *type)
 
 bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena, SimValue *out)
 {
+    SimType as = sim_type_of_tds(type);
+
+    return sim_typed_value_of_tds(type, &as, value, arena, out);
+}
+
+bool sim_typed_value_of_tds(const TdsType *type, const SimType *sim_type, const TdsValue *value,
+                            Arena *arena, SimValue *out)
+{
     if (type->token == TDS_TYPE_VARIANT && !value->is_null)
         return sim_value_of_tds(&value->variant->type, &value->variant->value, arena, out);
-    *out = (SimValue){.type = sim_type_of_tds(type), .is_null = value->is_null};
+    *out = (SimValue){.type = *sim_type, .is_null = value->is_null};
     if (value->is_null) return true;
     if (sim_type_is_time(out->type.kind)) return set_time(value, out);
     if (out->type.kind == SIM_DECIMAL) return set_decimal(value, out);

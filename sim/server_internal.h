@@ -46,6 +46,9 @@ SimType sim_type_of_tds(const TdsType *type);
 /* A parameter, or a value of a result. False: it is not one its type can have. */
 bool sim_value_of_tds(const TdsType *type, const TdsValue *value, Arena *arena,
                       SimValue *out) MUST_CHECK;
+/* The same, when sim_type_of_tds was asked before. */
+bool sim_typed_value_of_tds(const TdsType *type, const SimType *sim_type, const TdsValue *value,
+                            Arena *arena, SimValue *out) MUST_CHECK;
 
 #define SIM_COMMAND_ATTENTION 0xFD /* "current command" of the DONE that acknowledges one */
 
@@ -116,6 +119,7 @@ typedef struct Connection {
     int             watch; /* epoll */
     pthread_mutex_t lock;
     bool            is_running;
+    bool            is_loading; /* a bulk load, which it reads while it runs */
     bool            saw_attention;
     bool            saw_end;
 } Connection;
@@ -140,6 +144,9 @@ bool server_handshake_in_tds(Connection *connection);
 bool server_end_login_tls(Connection *connection);
 /* A client of TDS 8 begins with TLS. */
 bool server_begin_strict(Connection *connection);
+
+/* The rest of a bulk load (server_bulk.c). `was_cut_out`: the client stopped it, and waits for the acknowledgement. */
+bool connection_run_bulk(Connection *connection, const TdsMessage *first, bool *was_cut_out);
 
 /* Runs a connection to its end; the socket is closed by the caller. */
 void connection_run(Connection *connection);

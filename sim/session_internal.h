@@ -81,6 +81,7 @@ typedef struct SessionPublic {
 } SessionPublic;
 
 typedef struct Front Front;
+typedef struct Bulk  Bulk; /* an INSERT BULK that waits for its rows */
 
 struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subject */
     SimServer     *server;
@@ -120,6 +121,8 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     bool      has_caught;
     SimValue  scope_identity, identity;
     SimTable *identity_insert;
+    Bulk     *bulk;
+    SimBulkSource *bulk_source; /* while its rows come in */
     Map      *prepared; /* handle as text */
     int32_t   next_handle;
     LIST(TempTable) temp_tables;
@@ -218,6 +221,8 @@ bool run_select_into(SimSession *session, const Stmt *stmt, Arena *arena, Statem
                      SimError *error);
 bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
                 SimError *error);
+bool run_insert_bulk(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                     SimError *error);
 bool run_update(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
                 SimError *error);
 bool run_delete(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
@@ -228,6 +233,14 @@ bool run_principal(SimSession *session, const Stmt *stmt, Arena *arena, Statemen
                    SimError *error);
 bool run_set_option(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error);
 bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena, SimError *error);
+
+/* Keeps an INSERT BULK until its rows come; another request forgets it. */
+bool session_announce_bulk(SimSession *session, const Stmt *stmt, SimError *error) MUST_CHECK;
+void session_forget_bulk(SimSession *session);
+
+/* Around every request (session_request.c). */
+void request_begin(SimSession *session, SimSink *sink);
+bool request_end(SimSession *session, Flow flow) MUST_CHECK;
 
 /* --- procedures --- */
 typedef struct ProcArg {

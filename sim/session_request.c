@@ -4,8 +4,9 @@
 #include <string.h>
 
 /* --- around every request --- */
-static void request_begin(SimSession *session, SimSink *sink)
+void request_begin(SimSession *session, SimSink *sink)
 {
+    session_forget_bulk(session);
     session->sink          = sink;
     session->sink_failed   = false;
     session->request_arena = arena_new();
@@ -25,7 +26,7 @@ static void end_doomed(SimSession *session)
     session_send_message(session, &error);
 }
 
-static bool request_end(SimSession *session, Flow flow)
+bool request_end(SimSession *session, Flow flow)
 {
     bool alive = flow != FLOW_CLOSE && !session->sink_failed;
 

@@ -180,6 +180,7 @@ void sim_session_close(SimSession *session)
     while (session->frame)
         frame_pop(session);
     front_remove(session->front, session);
+    session_forget_bulk(session);
     session_drop_prepared(session);
     map_close(session->prepared);
     map_close(session->context);

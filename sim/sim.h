@@ -97,6 +97,19 @@ bool sim_session_batch(SimSession *session, Str sql, SimSink *sink) MUST_CHECK;
 /* A remote procedure call: sp_executesql, sp_prepexec, sp_execute, sp_unprepare, catalog and CDC procedures ... `proc_id` 0: by name. */
 bool sim_session_rpc(SimSession *session, uint16_t proc_id, Str name, const SimParameter *params,
                      size_t count, SimSink *sink) MUST_CHECK;
+/* The rows of a bulk load, which an INSERT BULK has announced. STOPPED: the client wants it no more; FAILED: with the error. */
+typedef enum SimBulkPull { SIM_BULK_ROW, SIM_BULK_END, SIM_BULK_STOPPED, SIM_BULK_FAILED } SimBulkPull;
+typedef struct SimBulkSource SimBulkSource;
+struct SimBulkSource {
+    /* First, once. ROW: there are columns, and rows may be pulled. */
+    SimBulkPull (*columns)(SimBulkSource *source, const SimType **types_out, size_t *count_out,
+                           SimError *error);
+    /* Values are good until the next call. */
+    SimBulkPull (*row)(SimBulkSource *source, const SimValue **values_out, SimError *error);
+};
+bool sim_session_expects_bulk(const SimSession *session);
+/* Only when one is expected. */
+bool sim_session_bulk(SimSession *session, SimBulkSource *source, SimSink *sink) MUST_CHECK;
 /* Transaction manager requests: begin, commit, rollback, save. */
 typedef enum SimTmRequest {
     SIM_TM_BEGIN    = 5,

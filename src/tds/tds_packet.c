@@ -41,33 +41,56 @@ static bool is_packet_type(uint8_t type)
     return false;
 }
 
+bool tds_read_packet_header(TdsTransport *transport, TdsPacketHeader *out, Err *err)
+{
+    uint8_t bytes[TDS_HEADER_BYTES];
+    size_t  got, len;
+
+    *out = (TdsPacketHeader){.is_end = true};
+    if (!read_full(transport, bytes, sizeof bytes, &got, err)) return false;
+    if (got == 0) return true;
+    if (got < sizeof bytes)
+        return err_set(err, ERR_DAMAGED, "the connection ended inside a packet header");
+    len = (size_t)bytes[2] << 8 | bytes[3];
+    if (len < TDS_HEADER_BYTES || !is_packet_type(bytes[0]))
+        return err_set(err, ERR_DAMAGED, "malformed packet header: type 0x%02x, length %zu",
+                       bytes[0], len);
+    *out = (TdsPacketHeader){.type       = (TdsPacketType)bytes[0],
+                             .status     = bytes[1],
+                             .body_bytes = len - TDS_HEADER_BYTES};
+    return true;
+}
+
+bool tds_read_packet_body(TdsTransport *transport, uint8_t *to, size_t len, Err *err)
+{
+    size_t got;
+
+    if (!read_full(transport, to, len, &got, err)) return false;
+    return got == len || err_set(err, ERR_DAMAGED, "the connection ended inside a packet");
+}
+
 /* One packet behind those that `body` holds. `*is_end`: nothing came, and nothing had to. */
 static bool read_packet(TdsTransport *transport, Buf *body, TdsMessage *message, bool is_first,
                         bool *is_end, Err *err)
 {
-    uint8_t header[TDS_HEADER_BYTES];
-    size_t  got, len;
-    char   *room;
+    TdsPacketHeader header;
+    char           *room;
 
-    if (!read_full(transport, header, sizeof header, &got, err)) return false;
-    *is_end = got == 0 && is_first;
+    if (!tds_read_packet_header(transport, &header, err)) return false;
+    *is_end = header.is_end && is_first;
     if (*is_end) return true;
-    if (got < sizeof header)
+    if (header.is_end)
         return err_set(err, ERR_DAMAGED, "the connection ended inside a packet header");
-    len = (size_t)header[2] << 8 | header[3];
-    if (len < TDS_HEADER_BYTES || !is_packet_type(header[0]) ||
-        (!is_first && header[0] != (uint8_t)message->type))
+    if (!is_first && header.type != message->type)
         return err_set(err, ERR_DAMAGED, "malformed packet header: type 0x%02x, length %zu",
-                       header[0], len);
-    message->type = (TdsPacketType)header[0];
-    message->status |= header[1];
-    len -= TDS_HEADER_BYTES;
-    if (len == 0) return true;
-    room = buf_reserve(body, len);
+                       header.type, header.body_bytes + TDS_HEADER_BYTES);
+    message->type = header.type;
+    message->status |= header.status;
+    if (header.body_bytes == 0) return true;
+    room = buf_reserve(body, header.body_bytes);
     if (!room) return err_set(err, ERR_DAMAGED, "a message is larger than %zu bytes", body->limit);
-    if (!read_full(transport, (uint8_t *)room, len, &got, err)) return false;
-    if (got < len) return err_set(err, ERR_DAMAGED, "the connection ended inside a packet");
-    buf_advance(body, len);
+    if (!tds_read_packet_body(transport, (uint8_t *)room, header.body_bytes, err)) return false;
+    buf_advance(body, header.body_bytes);
     return true;
 }
 
@@ -80,6 +103,7 @@ bool tds_read_message(TdsTransport *transport, Arena *arena, size_t limit_bytes,
     for (bool is_first = true; !(out->status & TDS_STATUS_END); is_first = false) {
         if (!read_packet(transport, &body, out, is_first, is_end_out, err)) return false;
         if (*is_end_out) return true;
+        if (out->type == TDS_PACKET_BULK) break; /* the rest is read as it comes */
     }
     out->body = str_bytes(buf_str(&body));
     return true;

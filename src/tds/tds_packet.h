@@ -24,9 +24,20 @@ typedef struct TdsMessage {
     Bytes         body;   /* in the arena given */
 } TdsMessage;
 
-/* The next whole message, of at most `limit_bytes`. `is_end_out`: the peer closed between messages.
- * It never reads a byte more than the message has. ERR_DAMAGED: a malformed header or a message past
- * the limit; the connection is then unusable. */
+typedef struct TdsPacketHeader {
+    TdsPacketType type;
+    uint8_t       status;
+    size_t        body_bytes; /* behind the header */
+    bool          is_end;     /* there was none: the peer closed */
+} TdsPacketHeader;
+
+/* Packet by packet, for messages that are read as they come. ERR_DAMAGED: as below. */
+bool tds_read_packet_header(TdsTransport *transport, TdsPacketHeader *out, Err *err) MUST_CHECK;
+bool tds_read_packet_body(TdsTransport *transport, uint8_t *to, size_t len, Err *err) MUST_CHECK;
+
+/* The next whole message, of at most `limit_bytes`; of a bulk load its first packet alone (tds_bulk.h).
+ * `is_end_out`: the peer closed between messages. It never reads a byte more than the message has.
+ * ERR_DAMAGED: a malformed header or a message past the limit; the connection is then unusable. */
 bool tds_read_message(TdsTransport *transport, Arena *arena, size_t limit_bytes, TdsMessage *out,
                       bool *is_end_out, Err *err) MUST_CHECK;
 
