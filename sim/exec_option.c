@@ -68,7 +68,12 @@ static bool set_identity_insert(SimSession *session, const Stmt *stmt, SimError 
             if (sim_name_equal(session->temp_tables.items[i].name, stmt->object.name))
                 table = session->temp_tables.items[i].table;
     } else {
-        table = sim_database_find_table(session->database, stmt->object.schema, stmt->object.name);
+        SimDatabase *database = str_is_empty(stmt->object.database)
+                                    ? session->database
+                                    : sim_server_find_database(session->server,
+                                                               stmt->object.database);
+        if (database)
+            table = sim_database_find_table(database, stmt->object.schema, stmt->object.name);
     }
     if (!table)
         return sim_error(error, 1088,

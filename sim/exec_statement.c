@@ -283,6 +283,7 @@ static Flow run_data(SimSession *session, const Stmt *stmt, DataRun run, uint16_
     ok = ok && run(session, stmt, arena, &result, &error);
     if (!session_statement_end(session, ok, &error)) ok = false;
     if (!ok) {
+        if (stmt->kind == STMT_INSERT_BULK && !session->bulk_source) is_dml = false;
         flow = run_failed(session, stmt, &error, command, is_dml);
     } else {
         session->last_error = 0;
@@ -572,6 +573,13 @@ static bool run_small(SimSession *session, const Stmt *stmt, Arena *arena, SimEr
     return sim_not_supported(error, "this statement");
 }
 
+/* freebcp reads the columns of "SET FMTONLY ON select ... SET FMTONLY OFF" after its end, and forgets them at another DONE. */
+static bool is_fmtonly(const Stmt *stmt)
+{
+    return stmt->kind == STMT_SET_OPTION && stmt->words.count > 0 &&
+           str_equal_c(stmt->words.items[0], "FMTONLY");
+}
+
 /* SET and the like say they are done, without a count, as FreeTDS needs it (B.1). */
 static uint16_t small_command(StmtKind kind)
 {
@@ -602,7 +610,7 @@ static Flow run_simple(SimSession *session, const Stmt *stmt)
         if (stmt->kind == STMT_SET_VARIABLE) session->row_count = 1;
         if (!keeps_counts && stmt->kind != STMT_SET_VARIABLE) session->row_count = 0;
         uint16_t command = small_command(stmt->kind);
-        if (command && !session->options.nocount)
+        if (command && !session->options.nocount && !is_fmtonly(stmt))
             session_send_done(session, command, false, 0, false);
         if (stmt->kind == STMT_RETURN) flow = FLOW_RETURN;
     }

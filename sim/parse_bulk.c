@@ -1,8 +1,8 @@
 /* INSERT BULK: the statement by which a client announces rows that come as bytes (sqlserver.md 2.9). */
 #include "sim/parse_internal.h"
 
-static const char *const plain_hints[] = {"CHECK_CONSTRAINTS", "FIRE_TRIGGERS", "KEEP_NULLS",
-                                          "KEEP_IDENTITY", "KEEPIDENTITY",  "TABLOCK"};
+static const char *const plain_hints[]   = {"CHECK_CONSTRAINTS", "FIRE_TRIGGERS", "KEEP_NULLS",
+                                            "KEEP_IDENTITY",     "KEEPIDENTITY",  "TABLOCK"};
 static const char *const counted_hints[] = {"ROWS_PER_BATCH", "KILOBYTES_PER_BATCH"};
 
 static bool accept_any(Parser *parser, const char *const *words, size_t count, Str *out)

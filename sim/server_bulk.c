@@ -78,21 +78,20 @@ static SimBulkPull pull_row(SimBulkSource *base, const SimValue **values_out, Si
     for (size_t i = 0; i < bulk->column_count; i++)
         if (!sim_typed_value_of_tds(&bulk->columns[i].type, &rows->types[i], &bulk->values[i],
                                     rows->row_arena, &rows->values[i]))
-            return fail_column(error, 4815,
-                               "Received an invalid column length from the bcp client for colid",
-                               i);
+            return fail_column(
+                error, 4815, "Received an invalid column length from the bcp client for colid", i);
     *values_out = rows->values;
     return SIM_BULK_ROW;
 }
 
 bool connection_run_bulk(Connection *connection, const TdsMessage *first, bool *was_cut_out)
 {
-    BulkRows rows = {.source    = {.columns = pull_columns, .row = pull_row},
-                     .bulk      = tds_bulk_begin(connection->transport,
-                                                 connection->client.tds_version, first,
-                                                 connection->arena),
-                     .arena     = connection->arena,
-                     .row_arena = arena_new()};
+    BulkRows rows    = {.source    = {.columns = pull_columns, .row = pull_row},
+                        .bulk      = tds_bulk_begin(connection->transport,
+                                                    connection->client.tds_version, first,
+                                                    connection->arena),
+                        .arena     = connection->arena,
+                        .row_arena = arena_new()};
     bool     goes_on = sim_session_bulk(connection->session, &rows.source, &connection->sink.sink);
 
     goes_on      = tds_bulk_skip(&rows.bulk) && goes_on && rows.ended_with != TDS_BULK_LOST;

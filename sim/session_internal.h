@@ -115,16 +115,16 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     size_t  statement_temps; /* temporary tables there were when the statement began */
     SimTxn *variable_txn;    /* table variables outlive rollbacks */
 
-    int64_t   row_count;  /* @@ROWCOUNT */
-    int32_t   last_error; /* @@ERROR */
-    SimError  caught;     /* ERROR_NUMBER() and friends, inside CATCH */
-    bool      has_caught;
-    SimValue  scope_identity, identity;
-    SimTable *identity_insert;
-    Bulk     *bulk;
+    int64_t        row_count;  /* @@ROWCOUNT */
+    int32_t        last_error; /* @@ERROR */
+    SimError       caught;     /* ERROR_NUMBER() and friends, inside CATCH */
+    bool           has_caught;
+    SimValue       scope_identity, identity;
+    SimTable      *identity_insert;
+    Bulk          *bulk;
     SimBulkSource *bulk_source; /* while its rows come in */
-    Map      *prepared; /* handle as text */
-    int32_t   next_handle;
+    Map           *prepared;    /* handle as text */
+    int32_t        next_handle;
     LIST(TempTable) temp_tables;
     Map *context; /* sp_set_session_context */
     int  proc_depth;

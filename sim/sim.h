@@ -98,7 +98,12 @@ bool sim_session_batch(SimSession *session, Str sql, SimSink *sink) MUST_CHECK;
 bool sim_session_rpc(SimSession *session, uint16_t proc_id, Str name, const SimParameter *params,
                      size_t count, SimSink *sink) MUST_CHECK;
 /* The rows of a bulk load, which an INSERT BULK has announced. STOPPED: the client wants it no more; FAILED: with the error. */
-typedef enum SimBulkPull { SIM_BULK_ROW, SIM_BULK_END, SIM_BULK_STOPPED, SIM_BULK_FAILED } SimBulkPull;
+typedef enum SimBulkPull {
+    SIM_BULK_ROW,
+    SIM_BULK_END,
+    SIM_BULK_STOPPED,
+    SIM_BULK_FAILED
+} SimBulkPull;
 typedef struct SimBulkSource SimBulkSource;
 struct SimBulkSource {
     /* First, once. ROW: there are columns, and rows may be pulled. */

@@ -108,7 +108,8 @@ static TdsBulkItem read_columns(TdsBulk *bulk, TdsCursor *cursor)
         uint32_t   user_type = is_wide ? tds_get_u32(cursor) : tds_get_u16(cursor);
         bulk->bad_column     = i;
         column->flags        = tds_get_u16(cursor);
-        if (!tds_get_type(cursor, &column->type)) return TDS_BULK_BAD_TYPE;
+        if (!tds_get_type(cursor, &column->type) || column->type.token == TDS_TYPE_XML)
+            return TDS_BULK_BAD_TYPE; /* XML comes as nvarchar */
         column->type.user_type = user_type;
         if (is_lob(column->type.token))
             (void)tds_get_bytes(cursor, 2 * (size_t)tds_get_u16(cursor));
@@ -163,6 +164,8 @@ TdsBulkItem tds_bulk_next(TdsBulk *bulk, Arena *row_arena)
             return bulk->is_cut ? TDS_BULK_CUT : TDS_BULK_END;
         }
         if (bulk->is_cut) return TDS_BULK_CUT;
+        if (bulk->is_last && bulk->at == bulk->len && bulk->columns)
+            return TDS_BULK_END; /* FreeTDS sends no DONE */
         if (bulk->is_last) return TDS_BULK_ENDS_EARLY;
         if (!fill(bulk)) return TDS_BULK_LOST;
     }

@@ -10,9 +10,9 @@
 typedef enum TdsBulkItem {
     TDS_BULK_COLUMNS,
     TDS_BULK_ROW,
-    TDS_BULK_END,        /* its DONE */
+    TDS_BULK_END,        /* its DONE, or the end of the message behind a row */
     TDS_BULK_CUT,        /* the client stopped it */
-    TDS_BULK_ENDS_EARLY, /* the message is over and its DONE did not come */
+    TDS_BULK_ENDS_EARLY, /* the message is over in the middle of an item, or without columns */
     TDS_BULK_BAD_TYPE,   /* of the column `bad_column` */
     TDS_BULK_BAD_LENGTH, /* of that column's value */
     TDS_BULK_BAD_TOKEN,

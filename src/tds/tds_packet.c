@@ -55,9 +55,8 @@ bool tds_read_packet_header(TdsTransport *transport, TdsPacketHeader *out, Err *
     if (len < TDS_HEADER_BYTES || !is_packet_type(bytes[0]))
         return err_set(err, ERR_DAMAGED, "malformed packet header: type 0x%02x, length %zu",
                        bytes[0], len);
-    *out = (TdsPacketHeader){.type       = (TdsPacketType)bytes[0],
-                             .status     = bytes[1],
-                             .body_bytes = len - TDS_HEADER_BYTES};
+    *out = (TdsPacketHeader){
+        .type = (TdsPacketType)bytes[0], .status = bytes[1], .body_bytes = len - TDS_HEADER_BYTES};
     return true;
 }
 

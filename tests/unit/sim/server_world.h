@@ -1,0 +1,75 @@
+/* server_world.h - a server on a socket for one test: what it takes to make it, and its end. */
+#ifndef TIDESIM_TEST_SERVER_WORLD_H
+#define TIDESIM_TEST_SERVER_WORLD_H
+
+#include "unit/sim/server_client.h"
+
+#include "sim/server.h"
+
+typedef struct World {
+    Clock       *clock;
+    Sched       *sched;
+    Rng         *rng;
+    SimServer   *server;
+    SimListener *listener;
+    int          port;
+} World;
+
+UNUSED static void open_listener(World *world, int64_t latency_ms, int64_t bandwidth)
+{
+    SimListenOptions options = {
+        .address = STR("127.0.0.1:0"), .latency_ms = latency_ms, .bandwidth = bandwidth};
+    Err     err = ERR_INIT;
+    int64_t port;
+    Str     address;
+
+    assert_ok(sim_listener_open(world->server, &options, &world->listener, &err), &err);
+    address = sim_listener_address(world->listener);
+    assert_true(str_parse_i64(str_slice(address, 10, address.len), &port));
+    world->port = (int)port;
+}
+
+UNUSED static int open_world(void **state)
+{
+    World     *world   = mem_alloc(sizeof *world);
+    SimOptions options = {
+        .capture_interval_ms = -1, .login = STR("sa"), .password = STR("Tide.Sim.1")};
+    SimError error = SIM_ERROR_INIT;
+
+    options.clock = world->clock = clock_new_real();
+    options.sched = world->sched = sched_new_real();
+    options.rng = world->rng = rng_new(7);
+    if (!sim_server_open(&options, &world->server, &error)) fail_msg("%s", error.message);
+    if (!sim_create_database(world->server, STR("shop"), &error)) fail_msg("%s", error.message);
+    open_listener(world, 0, 0);
+    *state = world;
+    return 0;
+}
+
+UNUSED static int close_world(void **state)
+{
+    World *world = *state;
+
+    sim_listener_close(world->listener);
+    sim_server_close(world->server);
+    rng_close(world->rng);
+    sched_close(world->sched);
+    clock_close(world->clock);
+    mem_free(world);
+    return 0;
+}
+
+UNUSED static int64_t now_ms(const World *world)
+{
+    return clock_monotonic_ns(world->clock) / 1000000;
+}
+
+UNUSED static Client *connected(const World *world)
+{
+    Client *client = client_connect(world->port);
+
+    assert_non_null(client);
+    return client;
+}
+
+#endif
