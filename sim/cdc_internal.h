@@ -113,6 +113,8 @@ typedef struct MappingEntry {
 } MappingEntry;
 bool mapping_add(SimTxn *txn, SimTable *mapping, const MappingEntry *entry,
                  SimError *error) MUST_CHECK;
+/* datetime2(3) for the times, while there is no entry yet. */
+bool mapping_keep_milliseconds(SimTxn *txn, SimTable *mapping, SimError *error) MUST_CHECK;
 /* The smallest LSN among the entries with the time of this entry; false: no such entry. */
 bool mapping_lowered(SimTable *mapping, Lsn lsn, Lsn *out);
 /* The entry that a retention reaches back to from the newest time, lowered; false: nothing is that

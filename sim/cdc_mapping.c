@@ -5,6 +5,8 @@
 enum { MAP_START_LSN, MAP_BEGIN_TIME, MAP_END_TIME, MAP_TRAN_ID, MAP_BEGIN_LSN, MAP_COLUMNS };
 
 #define TRAN_ID_BYTES 6
+#define DAYS_TO_1970  719162
+#define DAY_US        INT64_C(86400000000)
 
 SimValue lsn_value(const Lsn *lsn)
 {
@@ -49,6 +51,32 @@ bool mapping_create(SimTxn *txn, SimTable **out, SimError *error)
     return sim_create_table(txn, &spec, out, error);
 }
 
+/* A time in the type of the mapping's columns: datetime, or datetime2(3) where loaded times are no
+ * ticks of 1/300 s. */
+static SimValue mapping_time(const SimTable *mapping, int64_t local_us)
+{
+    const SimType *type  = &sim_table_info(mapping)->columns[MAP_END_TIME].type;
+    SimValue       value = sim_datetime_from_us(local_us);
+
+    if (type->kind == SIM_DATETIME) return value;
+    int64_t day_us = local_us - (int64_t)(value.time.days - DAYS_TO_1970) * DAY_US;
+    if (day_us < 0) { /* rounded up to the next day */
+        value.time.days--;
+        day_us += DAY_US;
+    }
+    value.type       = *type;
+    value.time.ticks = day_us / 1000 * 10000;
+    return value;
+}
+
+bool mapping_keep_milliseconds(SimTxn *txn, SimTable *mapping, SimError *error)
+{
+    SimType type = sim_type_time(SIM_DATETIME2, 3);
+
+    return ddl_alter_column(txn, mapping, MAP_BEGIN_TIME, &type, true, error) &&
+           ddl_alter_column(txn, mapping, MAP_END_TIME, &type, true, error);
+}
+
 bool mapping_add(SimTxn *txn, SimTable *mapping, const MappingEntry *entry, SimError *error)
 {
     uint8_t id[TRAN_ID_BYTES] = {0};
@@ -59,8 +87,8 @@ bool mapping_add(SimTxn *txn, SimTable *mapping, const MappingEntry *entry, SimE
         id[i] = (uint8_t)(entry->tran_id >> (8 * (id_len - 1 - i)));
     SimValue values[MAP_COLUMNS] = {
         [MAP_START_LSN]  = lsn_value(&entry->start_lsn),
-        [MAP_BEGIN_TIME] = sim_datetime_from_us(entry->begin_us),
-        [MAP_END_TIME]   = sim_datetime_from_us(entry->end_us),
+        [MAP_BEGIN_TIME] = mapping_time(mapping, entry->begin_us),
+        [MAP_END_TIME]   = mapping_time(mapping, entry->end_us),
         [MAP_TRAN_ID]    = sim_varbinary((Bytes){id, id_len}),
         [MAP_BEGIN_LSN]  = lsn_value(&entry->begin_lsn),
     };
@@ -151,7 +179,7 @@ bool mapping_at_age(SimTable *mapping, int64_t retention_us, Lsn *out)
     Tree *tree = time_tree(mapping);
     bool  ok   = committed_from(tree_last(tree), true, &lsn, mapping, &newest);
     if (ok) {
-        SimValue cut = sim_datetime_from_us(sim_time_to_us(&newest) - retention_us);
+        SimValue cut = mapping_time(mapping, sim_time_to_us(&newest) - retention_us);
         ok = committed_from(tree_seek_before(tree, time_key(&cut, true, scratch)), true, &lsn,
                             mapping, &time) &&
              committed_from(tree_seek(tree, time_key(&time, false, scratch), false), false, out,
@@ -204,24 +232,27 @@ bool sim_cdc_map_time_to_lsn(SimDatabase *database, SimTimeToLsn op, const SimVa
     bool      found   = false;
 
     if (mapping == NULL || datetime->is_null) return false;
-    Arena *scratch = arena_new();
+    Arena   *scratch = arena_new();
+    SimValue time    = *datetime;
+    if (sim_table_info(mapping)->columns[MAP_END_TIME].type.kind != SIM_DATETIME)
+        time = mapping_time(mapping, sim_time_to_us(datetime));
     latch_shared(mapping);
     Tree *tree = time_tree(mapping);
     switch (op) {
     case SIM_LARGEST_LESS:
-        found = committed_from(tree_seek_before(tree, time_key(datetime, false, scratch)), true,
+        found = committed_from(tree_seek_before(tree, time_key(&time, false, scratch)), true,
                                out, mapping, NULL);
         break;
     case SIM_LARGEST_LESS_OR_EQUAL:
-        found = committed_from(tree_seek_before(tree, time_key(datetime, true, scratch)), true, out,
+        found = committed_from(tree_seek_before(tree, time_key(&time, true, scratch)), true, out,
                                mapping, NULL);
         break;
     case SIM_SMALLEST_GREATER:
-        found = committed_from(tree_seek(tree, time_key(datetime, true, scratch), false), false,
+        found = committed_from(tree_seek(tree, time_key(&time, true, scratch), false), false,
                                out, mapping, NULL);
         break;
     case SIM_SMALLEST_GREATER_OR_EQUAL:
-        found = committed_from(tree_seek(tree, time_key(datetime, false, scratch), false), false,
+        found = committed_from(tree_seek(tree, time_key(&time, false, scratch), false), false,
                                out, mapping, NULL);
         break;
     }

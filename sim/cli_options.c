@@ -16,6 +16,7 @@ typedef enum OptionId {
     OPTION_DATABASE,
     OPTION_LOGIN,
     OPTION_INIT,
+    OPTION_LOAD,
     OPTION_TLS,
     OPTION_REQUIRE_ENCRYPTION,
     OPTION_CAPTURE_INTERVAL,
@@ -50,6 +51,7 @@ static const OptionSpec specs[OPTION_COUNT] = {
     [OPTION_DATABASE]  = {"--database", "NAME", BOTH, "create this database; with --server, use it"},
     [OPTION_LOGIN]     = {"--login", "USER:PASSWORD", BOTH, "the sysadmin's login, or with --server the one to use (default " DEFAULT_LOGIN ")"},
     [OPTION_INIT]      = {"--init", "FILE.sql", CLI_SERVE, "run this script before clients may connect; may be given again"},
+    [OPTION_LOAD]      = {"--load", "DIR", CLI_SERVE, "fill the database of --database from this folder, before any --init"},
     [OPTION_TLS]       = {"--tls", "CERT,KEY", CLI_SERVE, "PEM files to encrypt with, or `self-signed`, or `none`: clients cannot encrypt (default self-signed)"},
     [OPTION_REQUIRE_ENCRYPTION] = {"--require-encryption", NULL, CLI_SERVE, "turn away clients that do not encrypt everything (default: as the client likes)"},
     [OPTION_CAPTURE_INTERVAL] = {"--capture-interval", "DURATION", BOTH, "how often CDC reads the log, or `manual`: only when told (default 5s; exec: manual)"},
@@ -240,6 +242,7 @@ static bool set_option(CliOptions *options, OptionId id, Str value, Err *err)
     case OPTION_DATABASE: options->database = value; return true;
     case OPTION_LOGIN: return set_login(options, value, err);
     case OPTION_INIT: *LIST_PUSH(options->arena, &options->init) = value; return true;
+    case OPTION_LOAD: options->load = value; return true;
     case OPTION_TLS: return set_tls(options, value, err);
     case OPTION_REQUIRE_ENCRYPTION: options->requires_encryption = true; return true;
     case OPTION_CAPTURE_INTERVAL:
@@ -331,6 +334,8 @@ static bool check_options(const CliOptions *options, Err *err)
                        "serve takes no arguments, but got \"%.*s\"; a script to run "
                        "first is --init FILE.sql",
                        STR_ARG(options->files.items[0]));
+    if (options->load.len > 0 && options->database.len == 0)
+        return err_set(err, ERR_USAGE, "--load needs --database: the database to fill");
     if (options->requires_encryption && !options->has_tls)
         return err_set(err, ERR_USAGE,
                        "--require-encryption with --tls none: nobody could connect; leave one out");

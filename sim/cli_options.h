@@ -15,6 +15,7 @@ typedef struct CliOptions {
     bool       wants_help;
     LIST(Str) files; /* of exec */
     LIST(Str) init;  /* of serve */
+    Str       load;  /* of serve; empty: none */
     Str       listen;
     bool      has_tls;                  /* offers it */
     Str       tls_certificate, tls_key; /* files; ptr NULL: a certificate that signs itself */

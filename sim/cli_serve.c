@@ -1,6 +1,7 @@
 /* cli_serve.c - tidesim serve: a server on a socket, until a signal comes. */
 #include "sim/cli_run.h"
 #include "sim/cli_tls.h"
+#include "sim/load.h"
 #include "sim/server.h"
 
 #include <stdio.h>
@@ -19,6 +20,19 @@ static bool run_init(CliWorld *world, CliOptions *options, Err *err)
     sim_session_close(target.session);
     printer_close(printer);
     return ok;
+}
+
+static bool load_folder(CliWorld *world, const CliOptions *options, Err *err)
+{
+    SimError error = SIM_ERROR_INIT;
+
+    if (options->load.len == 0 ||
+        sim_load_folder(sim_server_find_database(world->server, options->database), options->load,
+                        &error))
+        return true;
+    (void)err_set(err, ERR_FAILED, "--load: %s", error.message);
+    err->native = error.number;
+    return false;
 }
 
 static bool announce(const SimListener *listener, Err *err)
@@ -53,6 +67,7 @@ int cli_serve(CliOptions *options)
         (void)fprintf(stderr, "tidesim: --seed %llu\n", (unsigned long long)world.seed);
     if (cli_tls_open(&tls, options, &err)) listen.tls = tls.tls;
     if (err.code == ERR_NONE && cli_world_open_server(&world, options, &err) &&
+        load_folder(&world, options, &err) &&
         (options->init.count == 0 || run_init(&world, options, &err)) &&
         sim_listener_open(world.server, &listen, &listener, &err) && announce(listener, &err))
         wait_for_a_signal(&world);

@@ -73,6 +73,27 @@ Lsn log_next(SimLog *log)
     return lsn;
 }
 
+static uint32_t big_endian(const uint8_t *bytes, unsigned count)
+{
+    uint32_t number = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+void log_continue_after(SimLog *log, Lsn lsn)
+{
+    (void)pthread_mutex_lock(&log->mutex);
+    Lsn now = next_lsn(log);
+    if (lsn_compare(now, lsn) <= 0) {
+        log->vlf   = big_endian(lsn.bytes, 4);
+        log->block = big_endian(lsn.bytes + 4, 4);
+        next_block(log);
+    }
+    (void)pthread_mutex_unlock(&log->mutex);
+}
+
 static LogRecord *push_record(CommitNode *node)
 {
     if (node->record_count == node->record_capacity) {

@@ -1,5 +1,6 @@
 /* session_control.c - the controls of sqlserver.md 2.17: clock, capture, faults, hooks on reads, statistics; as procedures of schema tidesim. */
 #include "base/cancel.h"
+#include "sim/load.h"
 #include "sim/catalog_internal.h"
 #include "sim/function.h"
 
@@ -644,7 +645,18 @@ static bool control_cleanup_pause(ProcCall *call)
     return true;
 }
 
+static bool control_load(ProcCall *call)
+{
+    SimDatabase *database = database_arg(call, 1);
+    Str          folder;
+
+    if (!database) return false;
+    if (!proc_text(call, 0, &folder)) return sim_error(call->error, 50000, "load needs @folder.");
+    return sim_load_folder(database, folder, call->error);
+}
+
 const ProcEntry control_procs[] = {
+    {"load", control_load, "folder,db"},
     {"clock", control_clock, "mode,start"},
     {"clock_set", control_clock_set_to, "time"},
     {"clock_advance", control_clock_advance, "ms"},
