@@ -240,20 +240,20 @@ bool sim_cdc_map_time_to_lsn(SimDatabase *database, SimTimeToLsn op, const SimVa
     Tree *tree = time_tree(mapping);
     switch (op) {
     case SIM_LARGEST_LESS:
-        found = committed_from(tree_seek_before(tree, time_key(&time, false, scratch)), true,
-                               out, mapping, NULL);
+        found = committed_from(tree_seek_before(tree, time_key(&time, false, scratch)), true, out,
+                               mapping, NULL);
         break;
     case SIM_LARGEST_LESS_OR_EQUAL:
         found = committed_from(tree_seek_before(tree, time_key(&time, true, scratch)), true, out,
                                mapping, NULL);
         break;
     case SIM_SMALLEST_GREATER:
-        found = committed_from(tree_seek(tree, time_key(&time, true, scratch), false), false,
-                               out, mapping, NULL);
+        found = committed_from(tree_seek(tree, time_key(&time, true, scratch), false), false, out,
+                               mapping, NULL);
         break;
     case SIM_SMALLEST_GREATER_OR_EQUAL:
-        found = committed_from(tree_seek(tree, time_key(&time, false, scratch), false), false,
-                               out, mapping, NULL);
+        found = committed_from(tree_seek(tree, time_key(&time, false, scratch), false), false, out,
+                               mapping, NULL);
         break;
     }
     latch_release(mapping);

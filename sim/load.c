@@ -238,9 +238,8 @@ static bool put_change(Load *load, SimTxn *txn, const Instance *instance, Str fi
     values[4] = sim_varbinary((Bytes){mask, len});
     for (size_t i = 0; i < instance->column_count; i++) {
         const SimColumn *column = &info->columns[CT_HEAD_COLUMNS + i];
-        if (!load_value(load, file,
-                        json_object_get(change->row, str_c(scratch, column->name)), &column->type,
-                        &values[CT_HEAD_COLUMNS + i]))
+        if (!load_value(load, file, json_object_get(change->row, str_c(scratch, column->name)),
+                        &column->type, &values[CT_HEAD_COLUMNS + i]))
             return false;
     }
     values[info->column_count - 1] = sim_int(change->command_id, SIM_INT);
@@ -259,8 +258,8 @@ static bool add_changes(Load *load, const LoadInstance *from)
     for (size_t i = 0; ok && i < json_array_size(from->changes); i++) {
         ChangeLine change;
         ok = read_change(load, file, json_array_get(from->changes, i), &change) &&
-             put_change(load, txn, instance, file, &change,
-                        other_image(from->changes, i, &change), scratch);
+             put_change(load, txn, instance, file, &change, other_image(from->changes, i, &change),
+                        scratch);
         arena_reset(scratch);
     }
     arena_close(scratch);
@@ -305,7 +304,7 @@ static bool make_all_apart(Load *load)
 
     system_session_open(&session, load->database->server);
     SimTxn *guard = system_txn_begin(&session, load->database);
-    bool    ok = lock_take(guard, &load->database->cdc->scan_lock, LOCK_X, load->error) &&
+    bool    ok    = lock_take(guard, &load->database->cdc->scan_lock, LOCK_X, load->error) &&
               make_all(load);
     sim_txn_rollback(guard);
     system_session_close(&session);
@@ -323,7 +322,7 @@ bool sim_load_folder(SimDatabase *database, Str folder, SimError *error)
 
     load.waiter = (SimWaiter){.session_id      = -1,
                               .lock_timeout_ms = SYSTEM_LOCK_MS,
-                              .wake = queue_new(sim_server_sched(database->server), 1)};
+                              .wake            = queue_new(sim_server_sched(database->server), 1)};
     ok          = ok && load_read(&load) && make_all_apart(&load);
     queue_free(load.waiter.wake);
     for (size_t i = 0; i < load.documents.count; i++)

@@ -59,7 +59,7 @@ bool load_document(Load *load, Str file, bool is_needed, json_t **out) MUST_CHEC
 bool load_lines(Load *load, Str file, bool is_needed,
                 json_t **out) MUST_CHECK; /* JSON Lines as an array */
 bool load_refuse(Load *load, Str file, const char *fmt, ...) PRINTF(3, 4); /* false */
-Str  load_text(const json_t *value);                                       /* empty for another kind */
+Str  load_text(const json_t *value); /* empty for another kind */
 bool load_lsn(Load *load, Str file, const json_t *text, Lsn *out) MUST_CHECK;
 bool load_time(Load *load, Str file, const json_t *text, int64_t *out) MUST_CHECK;
 /* The SQL type for a type of the files: INT, STRING, DECIMAL(p,s), ... */

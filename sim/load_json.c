@@ -51,8 +51,7 @@ static json_t *keep(Load *load, json_t *document)
 static json_t *parse_text(Load *load, Str file, Str text)
 {
     json_error_t reason;
-    json_t      *document = json_loadb(text.ptr, text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY,
-                                       &reason);
+    json_t *document = json_loadb(text.ptr, text.len, JSON_ALLOW_NUL | JSON_DECODE_ANY, &reason);
 
     if (document == NULL) (void)load_refuse(load, file, "line %d: %s", reason.line, reason.text);
     return document;

@@ -81,10 +81,11 @@ static bool add_columns(Load *load, LoadInstance *instance)
         LoadColumn *column = find_column(table, name);
         if (column == NULL) {
             column  = LIST_PUSH(load->arena, &table->columns);
-            *column = (LoadColumn){
-                .name = name, .key = str_c(load->arena, name), .is_key = is_listed(table->keys.items, table->keys.count, name)};
+            *column = (LoadColumn){.name   = name,
+                                   .key    = str_c(load->arena, name),
+                                   .is_key = is_listed(table->keys.items, table->keys.count, name)};
         }
-        column->type = type; /* the newest instance's */
+        column->type = type;                               /* the newest instance's */
         if (column->is_key && type.kind == SIM_NVARCHAR) { /* by code point, and fit for an index */
             column->type           = sim_type_sized(SIM_NVARCHAR, KEY_CHARACTERS);
             column->type.collation = sim_collation_find(STR("Latin1_General_BIN2"));
@@ -110,8 +111,8 @@ static bool read_instance(Load *load, const char *key, const json_t *from, const
                               .columns = json_object_get(from, "columns")};
     Str           file     = STR("instances.json");
     const json_t *created  = json_object_get(from, "created");
-    Str changes = str_printf(load->arena, "changes/%.*s.jsonl", STR_ARG(instance.name));
-    Str ddl     = str_printf(load->arena, "ddl/%.*s.jsonl", STR_ARG(instance.name));
+    Str           changes  = str_printf(load->arena, "changes/%.*s.jsonl", STR_ARG(instance.name));
+    Str           ddl      = str_printf(load->arena, "ddl/%.*s.jsonl", STR_ARG(instance.name));
 
     instance.table = find_table(load, load_text(json_object_get(from, "table")));
     if (instance.table == NULL || !json_is_array(instance.columns))
@@ -244,8 +245,8 @@ static bool insert_rows(Load *load, SimTxn *txn, LoadTable *from)
     {
         for (size_t c = 0; c < from->columns.count; c++) {
             const LoadColumn *column = &from->columns.items[c];
-            if (!load_value(load, file, json_object_get(row, column->key),
-                            &column->type, &values[c]))
+            if (!load_value(load, file, json_object_get(row, column->key), &column->type,
+                            &values[c]))
                 return false;
         }
         if (!sim_insert(txn, from->table, values, load->error)) return false;
@@ -270,7 +271,7 @@ static bool make_table(Load *load, SimTxn *txn, LoadTable *from)
                                STR_ARG(from->keys.items[i]), STR_ARG(from->id));
         key[i].column_id = (int32_t)(column - from->columns.items) + 1;
     }
-    SimIndex     index = {.name = str_printf(load->arena, "PK_%.*s", STR_ARG(from->name)),
+    SimIndex     index = {.name           = str_printf(load->arena, "PK_%.*s", STR_ARG(from->name)),
                           .is_unique      = true,
                           .is_clustered   = true,
                           .is_primary_key = true,

@@ -444,7 +444,7 @@ typedef struct SimLog {
 void log_open(SimLog *log, uint64_t seed);
 void log_clear(SimLog *log);
 Lsn  log_next(SimLog *log);
-void log_continue_after(SimLog *log, Lsn lsn); /* what comes next is above it */
+void log_continue_after(SimLog *log, Lsn lsn);  /* what comes next is above it */
 void log_append(SimTxn *txn, LogRecord record); /* after its undo entry; holds the rows */
 void log_undo_to(SimTxn *txn, size_t undo_at);
 /* The commit record: order, visibility and what capture reads, in one step. */

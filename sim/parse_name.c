@@ -1,6 +1,14 @@
 /* Names of several parts, lists of names, types. */
 #include "sim/parse_internal.h"
 
+/* Of our own procedures one is named by a reserved word, which stands for itself behind our schema. */
+static bool accept_own_name(Parser *parser, const Str *parts, size_t count, Str *out)
+{
+    if (count == 0 || !str_equal_ignoring_case(parts[count - 1], STR("tidesim"))) return false;
+    *out = STR("load");
+    return accept_keyword(parser, KW_LOAD);
+}
+
 /* a.b.c.d with any of the inner parts left out. */
 bool parse_object_name(Parser *parser, ObjectName *out)
 {
@@ -18,7 +26,9 @@ bool parse_object_name(Parser *parser, ObjectName *out)
         if (is_op(parser, '.')) {
             count++; /* an empty part */
         } else {
-            if (!expect_name(parser, &parts[count])) return false;
+            if (!accept_own_name(parser, parts, count, &parts[count]) &&
+                !expect_name(parser, &parts[count]))
+                return false;
             count++;
         }
         if (!accept_op(parser, '.')) break;

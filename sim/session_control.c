@@ -1,8 +1,8 @@
 /* session_control.c - the controls of sqlserver.md 2.17: clock, capture, faults, hooks on reads, statistics; as procedures of schema tidesim. */
 #include "base/cancel.h"
-#include "sim/load.h"
 #include "sim/catalog_internal.h"
 #include "sim/function.h"
+#include "sim/load.h"
 
 /* --- a clock that may stand still --- */
 typedef struct ControlClock {
