@@ -142,6 +142,10 @@ typedef struct SimTableSpec {
 bool sim_create_table(SimTxn *txn, const SimTableSpec *spec, SimTable **out,
                       SimError *error) MUST_CHECK;
 bool sim_drop_table(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
+/* A table of `rows` rows that are computed when they are read, by one of the profiles narrow, wide, skewed, changes,
+ * commits; it cannot be changed. 2714; 50000 for a profile or a number there is not. */
+bool sim_create_synthetic(SimTxn *txn, Str schema, Str name, int64_t rows, Str profile,
+                          uint64_t seed, SimTable **out, SimError *error) MUST_CHECK;
 /* 1505, 1913, 1902, 8111. */
 bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec,
                       SimError *error) MUST_CHECK;
@@ -271,6 +275,14 @@ bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range,
  * the next call or the close. */
 bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out,
                    SimError *error) MUST_CHECK;
+/* The same rows as integers, for columns of the integer types that are NOT NULL: column i of the next rows into `out[i]`,
+ * which has room for SIM_SCAN_ROWS. Not after sim_scan_next on the same scan. */
+#define SIM_SCAN_ROWS 1024
+bool sim_scan_next_ints(SimScan *scan, const size_t *ordinals, size_t column_count,
+                        int64_t *const *out, size_t *count_out, SimError *error) MUST_CHECK;
+/* Where positions are known (a synthetic table): how many rows are left; -1: only a scan tells. */
+int64_t sim_scan_rows_left(const SimScan *scan);
+void    sim_scan_pass(SimScan *scan, int64_t rows); /* passes over so many of those left */
 /* With for_update: row `index` of the last batch does not qualify; its lock goes and the row stays
  * valid only until the next call. */
 void    sim_scan_skip(SimScan *scan, size_t index);

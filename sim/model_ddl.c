@@ -11,6 +11,12 @@ static bool lock_schema(SimTxn *txn, SimTable *table, SimError *error)
                      STR_ARG(info->name));
 }
 
+/* For DDL that puts the rows elsewhere. */
+static bool lock_change(SimTxn *txn, SimTable *table, SimError *error)
+{
+    return lock_schema(txn, table, error) && synthetic_refuse_change(table, error);
+}
+
 /* --- CREATE TABLE, DROP TABLE --- */
 
 typedef struct TableEvent {
@@ -234,7 +240,7 @@ static void note_ddl(SimTxn *txn, SimTable *table, DdlKind kind, int32_t column_
 
 bool sim_truncate(SimTxn *txn, SimTable *table, SimError *error)
 {
-    if (!lock_schema(txn, table, error)) return false;
+    if (!lock_change(txn, table, error)) return false;
     const SimTableInfo *info = sim_table_info(table);
     if (sim_table_is_captured(table))
         return sim_error(error, 4711,
@@ -283,7 +289,7 @@ bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec, SimErr
     SimColumn *columns = NULL;
     SimIndex **indexes = NULL;
 
-    if (!lock_schema(txn, table, error)) return false;
+    if (!lock_change(txn, table, error)) return false;
     if (!check_new_index(sim_table_info(table), spec, error)) return false;
     SimTableInfo *info  = info_clone(table, sim_table_info(table), &columns, &indexes);
     SimIndex     *index = index_copy(table->arena, spec);
@@ -307,7 +313,7 @@ bool sim_drop_index(SimTxn *txn, SimTable *table, Str name, SimError *error)
     SimColumn *columns = NULL;
     SimIndex **indexes = NULL;
 
-    if (!lock_schema(txn, table, error)) return false;
+    if (!lock_change(txn, table, error)) return false;
     SimTableInfo *info = info_clone(table, sim_table_info(table), &columns, &indexes);
     size_t        at   = 0;
     while (at < info->index_count && !sim_name_equal(indexes[at]->name, name))
@@ -387,7 +393,7 @@ bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const
 {
     SimColumn *columns = NULL;
 
-    if (!lock_schema(txn, table, error)) return false;
+    if (!lock_change(txn, table, error)) return false;
     SimTableInfo *info = info_clone(table, sim_table_info(table), &columns, NULL);
     if (sim_table_find_column(table, column->name) >= 0)
         return sim_error(error, 2705,
@@ -469,7 +475,7 @@ bool sim_drop_column(SimTxn *txn, SimTable *table, Str column, Str ddl_text, Sim
     SimColumn *columns = NULL;
     size_t     ordinal = 0;
 
-    if (!lock_schema(txn, table, error)) return false;
+    if (!lock_change(txn, table, error)) return false;
     if (!find_column(table, column, "DROP COLUMN", &ordinal, error)) return false;
     SimTableInfo *info      = info_clone(table, sim_table_info(table), &columns, NULL);
     int32_t       column_id = columns[ordinal].column_id;
@@ -561,7 +567,7 @@ bool ddl_alter_column(SimTxn *txn, SimTable *table, size_t ordinal, const SimTyp
 {
     SimColumn *columns = NULL;
 
-    if (!lock_schema(txn, table, error)) return false;
+    if (!lock_change(txn, table, error)) return false;
     SimTableInfo *info           = info_clone(table, sim_table_info(table), &columns, NULL);
     AlterArg      alter          = {.table   = table,
                                     .info    = info,
@@ -593,7 +599,7 @@ bool sim_alter_column(SimTxn *txn, SimTable *table, Str column, const SimType *t
 {
     size_t ordinal = 0;
 
-    if (!lock_schema(txn, table, error)) return false;
+    if (!lock_change(txn, table, error)) return false;
     if (!find_column(table, column, "ALTER COLUMN", &ordinal, error)) return false;
     const SimTableInfo *info   = sim_table_info(table);
     const SimColumn    *before = &info->columns[ordinal];

@@ -34,6 +34,7 @@ typedef struct LockManager  LockManager;
 typedef struct CommitNode   CommitNode;
 typedef struct Instance     Instance;
 typedef struct SimCdc       SimCdc;
+typedef struct Synthetic    Synthetic;
 
 /* --- rows (model_row.c) --- */
 #define ROW_TOMBSTONE 1 /* the row is deleted in this version; no columns */
@@ -81,6 +82,8 @@ typedef struct RowBuild {
     size_t   ordinal;
 } RowBuild;
 RowBuild row_build_begin(size_t column_count, size_t size);
+/* One that lives in an arena, committed for ever, and is never released. */
+RowBuild row_build_in(Arena *arena, size_t column_count, size_t size);
 uint8_t *row_build_column(RowBuild *build, size_t len); /* where the next column goes */
 void     row_build_copy(RowBuild *build, Bytes wire);
 
@@ -157,6 +160,7 @@ struct SimTable {
     _Atomic(const SimTableInfo *) info; /* the same description, for everyone */
     int32_t                       object_id;
     bool                          is_system, is_temporary;
+    const Synthetic              *synthetic; /* its rows are computed; NULL: they are stored */
     atomic_bool                   is_dropped;
     pthread_mutex_t               turnstile; /* lets writers in between many readers */
     pthread_rwlock_t              latch;
@@ -540,6 +544,17 @@ bool          database_drop_schema(SimDatabase *database, Str schema);
 void          security_open(SimDatabase *database);
 bool          security_has_principal(SimDatabase *database, Str name);
 void          security_drop_object(SimDatabase *database, int32_t object_id);
+
+/* --- tables whose rows are computed (model_synthetic.c) --- */
+int64_t synthetic_rows(const Synthetic *synthetic);
+/* The first position whose key is at or above these bytes of the clustered order. */
+int64_t synthetic_find(const Synthetic *synthetic, const SimTableInfo *info, Bytes key);
+SimRow *synthetic_row(const Synthetic *synthetic, const SimTableInfo *info, int64_t position,
+                      Arena *arena);
+/* An integer column of `count` positions, `step` (1 or -1) apart. */
+void synthetic_ints(const Synthetic *synthetic, const SimColumn *column, int64_t from, int64_t step,
+                    size_t count, int64_t *out);
+bool synthetic_refuse_change(const SimTable *table, SimError *error); /* true: it is no such table */
 
 /* --- writing without statements around it (model_write.c) --- */
 bool write_begin(SimTxn *txn, SimTable *table,

@@ -483,11 +483,13 @@ void wire_get(const SimType *type, Bytes wire, SimValue *out)
 
 /* --- whole rows --- */
 
-static SimRow *row_alloc(size_t column_count, size_t size, uint8_t flags)
+static size_t row_bytes(size_t column_count, size_t size, uint8_t flags)
 {
-    size_t  offsets = column_count * (flags & ROW_WIDE ? 4u : 2u);
-    SimRow *row     = mem_realloc(NULL, sizeof *row + offsets + size);
+    return sizeof(SimRow) + column_count * (flags & ROW_WIDE ? 4u : 2u) + size;
+}
 
+static SimRow *row_init(SimRow *row, size_t column_count, size_t size, uint8_t flags)
+{
     row->previous = NULL;
     row->place    = NULL;
     atomic_init(&row->stamp, STAMP_SYSTEM);
@@ -498,11 +500,33 @@ static SimRow *row_alloc(size_t column_count, size_t size, uint8_t flags)
     return row;
 }
 
+static SimRow *row_alloc(size_t column_count, size_t size, uint8_t flags)
+{
+    return row_init(mem_realloc(NULL, row_bytes(column_count, size, flags)), column_count, size,
+                    flags);
+}
+
+static uint8_t flags_of_size(size_t size)
+{
+    return size > UINT16_MAX ? ROW_WIDE : 0;
+}
+
+static RowBuild build_into(SimRow *row)
+{
+    return (RowBuild){.row = row, .at = row->bytes + row_offsets_size(row)};
+}
+
 RowBuild row_build_begin(size_t column_count, size_t size)
 {
-    RowBuild build = {.row = row_alloc(column_count, size, size > UINT16_MAX ? ROW_WIDE : 0)};
-    build.at       = build.row->bytes + row_offsets_size(build.row);
-    return build;
+    return build_into(row_alloc(column_count, size, flags_of_size(size)));
+}
+
+RowBuild row_build_in(Arena *arena, size_t column_count, size_t size)
+{
+    uint8_t flags = flags_of_size(size);
+    SimRow *row   = arena_alloc_uninit(arena, row_bytes(column_count, size, flags));
+
+    return build_into(row_init(row, column_count, size, flags));
 }
 
 uint8_t *row_build_column(RowBuild *build, size_t len)

@@ -8,7 +8,7 @@
 #include "sim/model_internal.h"
 
 #define BATCH_FIRST 64
-#define BATCH_MAX   1024
+#define BATCH_MAX   SIM_SCAN_ROWS
 
 typedef struct ScanBound {
     Buf  key;
@@ -34,10 +34,12 @@ struct SimScan {
     bool            at_is_set;
     Item           *granted; /* a row whose lock came at the end of a wait */
     Pin             pin;
+    Arena          *row_arena; /* of rows that are computed */
     const SimRow  **rows;
     bool           *is_locked; /* by this scan */
     size_t          row_count, capacity, batch;
     int64_t         limit_hint, examined;
+    int64_t         next, left; /* of a synthetic table: the next position, how many are left */
 };
 
 /* --- the range in bytes --- */
@@ -98,6 +100,57 @@ static Bytes bound_key(const ScanBound *bound)
     return str_bytes(buf_str(&bound->key));
 }
 
+/* --- positions of a synthetic table --- */
+
+static void set_positions(SimScan *scan)
+{
+    const Synthetic *synthetic = scan->table->synthetic;
+    int64_t          from = 0, to = synthetic_rows(synthetic);
+
+    if (scan->low.is_set) from = synthetic_find(synthetic, scan->body->info, bound_key(&scan->low));
+    if (scan->high.is_set) to = synthetic_find(synthetic, scan->body->info, bound_key(&scan->high));
+    scan->left = MAX(to - from, 0);
+    scan->next = scan->backwards ? to - 1 : from;
+}
+
+/* How many rows the next batch has. */
+static size_t take_positions(SimScan *scan, int64_t *first_out)
+{
+    int64_t count = MIN((int64_t)scan->batch, scan->left);
+
+    *first_out = scan->next;
+    sim_scan_pass(scan, count);
+    scan->examined += count;
+    return (size_t)count;
+}
+
+static void make_rows(SimScan *scan)
+{
+    int64_t first, step = scan->backwards ? -1 : 1;
+
+    if (scan->row_arena == NULL) scan->row_arena = arena_new();
+    arena_reset(scan->row_arena);
+    scan->row_count = take_positions(scan, &first);
+    for (size_t i = 0; i < scan->row_count; i++) {
+        scan->rows[i]      = synthetic_row(scan->table->synthetic, scan->body->info,
+                                           first + (int64_t)i * step, scan->row_arena);
+        scan->is_locked[i] = false;
+    }
+    scan->is_at_end = scan->left == 0;
+}
+
+int64_t sim_scan_rows_left(const SimScan *scan)
+{
+    return scan->table->synthetic != NULL ? scan->left : -1;
+}
+
+void sim_scan_pass(SimScan *scan, int64_t rows)
+{
+    rows = MIN(rows, scan->left);
+    scan->left -= rows;
+    scan->next += scan->backwards ? -rows : rows;
+}
+
 /* --- opening --- */
 
 static bool choose_index(SimScan *scan, const SimRange *range, SimError *error)
@@ -118,6 +171,7 @@ static bool choose_index(SimScan *scan, const SimRange *range, SimError *error)
            (range->equal_count == 0 && !range->low.is_set && !range->high.is_set));
     set_bounds(scan, range);
     scan->was_seek = scan->low.is_set || scan->high.is_set;
+    if (scan->table->synthetic != NULL) set_positions(scan);
     return true;
 }
 
@@ -182,6 +236,7 @@ void sim_scan_close(SimScan *scan)
     pin_clear(scan->table, &scan->pin);
     if (!scan->keeps_table_lock) lock_give_back(scan->txn, &scan->table->lock, scan->table_mode);
     arena_close(scan->arena);
+    arena_close(scan->row_arena);
     mem_free(scan->rows);
     mem_free(scan->is_locked);
     mem_free(scan);
@@ -377,6 +432,10 @@ bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_
     make_room(scan);
     while (!scan->is_at_end && scan->row_count == 0) {
         if (!waiter_check(scan->txn->waiter, error)) return false;
+        if (scan->table->synthetic != NULL) {
+            make_rows(scan);
+            break;
+        }
         latch_shared(scan->table);
         Look look = gather(scan, error);
         latch_release(scan->table);
@@ -385,6 +444,40 @@ bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_
     *rows_out  = scan->rows;
     *count_out = scan->row_count;
     if (scan->batch < BATCH_MAX) scan->batch *= 2;
+    return true;
+}
+
+static void decode_ints(const SimRow *const *rows, size_t count, size_t ordinal, int64_t *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        Bytes    wire   = row_wire(rows[i], ordinal); /* its length, then the number */
+        uint64_t number = 0;
+        for (size_t at = 1; at < wire.len; at++)
+            number |= (uint64_t)wire.ptr[at] << (8 * (at - 1));
+        unsigned unused = (unsigned)(64 - 8 * (wire.len - 1));
+        bool     signs  = wire.len > 2; /* tinyint and bit have no sign */
+        out[i]          = signs ? (int64_t)(number << unused) >> unused : (int64_t)number;
+    }
+}
+
+bool sim_scan_next_ints(SimScan *scan, const size_t *ordinals, size_t column_count,
+                        int64_t *const *out, size_t *count_out, SimError *error)
+{
+    const SimRow *const *rows;
+    int64_t              first;
+
+    if (scan->table->synthetic == NULL) {
+        if (!sim_scan_next(scan, &rows, count_out, error)) return false;
+        for (size_t i = 0; i < column_count; i++)
+            decode_ints(rows, *count_out, ordinals[i], out[i]);
+        return true;
+    }
+    if (!waiter_check(scan->txn->waiter, error)) return false;
+    scan->batch = SIM_SCAN_ROWS;
+    *count_out  = take_positions(scan, &first);
+    for (size_t i = 0; i < column_count; i++)
+        synthetic_ints(scan->table->synthetic, &scan->body->info->columns[ordinals[i]], first,
+                       scan->backwards ? -1 : 1, *count_out, out[i]);
     return true;
 }
 

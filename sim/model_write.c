@@ -17,6 +17,7 @@ bool write_begin(SimTxn *txn, SimTable *table, SimError *error)
         return sim_error(error, 208, "Invalid object name '%.*s.%.*s'.", STR_ARG(info->schema),
                          STR_ARG(info->name));
     }
+    if (!synthetic_refuse_change(table, error)) return false;
     if (!table->is_temporary && !txn->is_capture) txn_note_write(txn);
     return waiter_check(txn->waiter, error);
 }
