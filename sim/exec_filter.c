@@ -145,11 +145,38 @@ static void compute_close(Op *op, Exec *exec)
     op_close(((Compute *)op)->input, exec);
 }
 
+static int64_t compute_skip(Op *op, Exec *exec, int64_t rows)
+{
+    Compute *compute = (Compute *)op;
+
+    if (!compute->input->skip) return 0;
+    for (size_t i = 0; i < compute->assigns.count; i++) /* anything else might fail */
+        if (compute->assigns.items[i].node->kind != NODE_SLOT) return 0;
+    return compute->input->skip(compute->input, exec, rows);
+}
+
+Node *op_computed(const Op *op, int slot)
+{
+    for (; op->open == compute_open; op = ((const Compute *)op)->input)
+        for (size_t i = 0; i < ((const Compute *)op)->assigns.count; i++)
+            if (((const Compute *)op)->assigns.items[i].slot == slot)
+                return ((const Compute *)op)->assigns.items[i].node;
+    return NULL;
+}
+
+Op *op_below_computes(Op *op)
+{
+    while (op->open == compute_open)
+        op = ((Compute *)op)->input;
+    return op;
+}
+
 Op *op_compute(Arena *arena, Op *input, const AssignList *assigns, bool keep_input)
 {
     Compute *compute = ARENA_NEW(arena, Compute);
 
-    compute->op      = (Op){.open = compute_open, .next = compute_next, .close = compute_close};
+    compute->op = (Op){
+        .open = compute_open, .next = compute_next, .close = compute_close, .skip = compute_skip};
     compute->input   = input;
     compute->assigns = *assigns;
     if (keep_input) op_add_slots(arena, &compute->op, &input->slots);
@@ -228,6 +255,26 @@ static bool limit_tie(Limit *limit, Exec *exec, Str *out)
     return true;
 }
 
+/* OFFSET, as far as the input can do without its rows. */
+static void limit_pass(Limit *limit, Exec *exec)
+{
+    if (limit->skip > 0 && limit->input->skip)
+        limit->skip -= limit->input->skip(limit->input, exec, limit->skip);
+}
+
+static int64_t limit_skip(Op *op, Exec *exec, int64_t rows)
+{
+    Limit  *limit = (Limit *)op;
+    int64_t most  = limit->is_unlimited ? rows : MIN(rows, limit->left);
+
+    if (limit->spec.with_ties || !limit->input->skip || most == 0) return 0;
+    limit_pass(limit, exec);
+    if (limit->skip > 0) return 0;
+    int64_t passed = limit->input->skip(limit->input, exec, most);
+    if (!limit->is_unlimited) limit->left -= passed;
+    return passed;
+}
+
 static Pull limit_next(Op *op, Exec *exec)
 {
     Limit *limit = (Limit *)op;
@@ -235,6 +282,7 @@ static Pull limit_next(Op *op, Exec *exec)
     Pull   pull;
 
     if (limit->left == 0 && !limit->is_unlimited && !limit->in_ties) return PULL_END;
+    limit_pass(limit, exec);
     for (; limit->skip > 0; limit->skip--)
         if ((pull = op_next(limit->input, exec)) != PULL_ROW) return pull;
     pull = op_next(limit->input, exec);
@@ -263,8 +311,11 @@ Op *op_limit(Arena *arena, Op *input, const LimitSpec *spec)
 {
     Limit *limit = ARENA_NEW(arena, Limit);
 
-    limit->op = (Op){
-        .open = limit_open, .next = limit_next, .close = limit_close, .slots = input->slots};
+    limit->op    = (Op){.open  = limit_open,
+                        .next  = limit_next,
+                        .close = limit_close,
+                        .skip  = limit_skip,
+                        .slots = input->slots};
     limit->input = input;
     limit->spec  = *spec;
     op_keep_order(&limit->op, input);

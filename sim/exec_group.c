@@ -1,5 +1,6 @@
 /* exec_group.c - GROUP BY: a stream when the input comes in the groups' order, else a hash table. */
 #include "sim/bind_internal.h"
+#include "sim/exec_ints.h"
 #include "sim/session_internal.h"
 
 typedef struct GroupRow {
@@ -18,7 +19,9 @@ typedef struct Group {
     Arena                *arena, *scratch, *result;
     KeyTable              table;
     size_t                at;
-    GroupRow             *current; /* ordered: the group that grows */
+    IntGroups             ints;
+    bool                  has_ints; /* the groups are there */
+    GroupRow             *current;  /* ordered: the group that grows */
     Str                   current_key;
     bool                  is_done;
 } Group;
@@ -93,6 +96,39 @@ static bool group_collect(Group *group, Exec *exec)
     return pull == PULL_END;
 }
 
+/* The groups as integers; `has_ints` false: they have to be made row by row. */
+static bool group_ints(Group *group, Exec *exec)
+{
+    group->has_ints = false;
+    if (group->keys.count > 1 ||
+        !ints_group(exec, group->arena, group->input, &group->keys, group->calls, group->call_count,
+                    &group->ints, &group->has_ints))
+        return group->keys.count > 1;
+    if (group->has_ints && group->is_scalar && group->ints.count == 0) group->has_ints = false;
+    IntSum sums = {0};
+    for (size_t i = 0; group->has_ints && i < group->ints.count * group->call_count; i++) {
+        SimValue ignored;
+        sums            = group->ints.items[i / group->call_count].sums[i % group->call_count];
+        group->has_ints = ints_result(group->calls[i % group->call_count], &sums, &ignored);
+    }
+    if (!group->has_ints) op_close(group->input, exec);
+    return true;
+}
+
+static Pull group_next_ints(Group *group, Exec *exec)
+{
+    if (group->at >= group->ints.count) return PULL_END;
+    const IntGroup *row = &group->ints.items[group->at++];
+    if (group->keys.count > 0) {
+        SimValue key = {.type = group->keys.items[0]->type};
+        key.i64      = row->key;
+        exec_set_slot(exec, group->key_slots.items[0], &key);
+    }
+    for (size_t i = 0; i < group->call_count; i++)
+        (void)ints_result(group->calls[i], &row->sums[i], &exec->slots[group->calls[i]->slot]);
+    return PULL_ROW;
+}
+
 static bool group_open(Op *op, Exec *exec)
 {
     Group *group = (Group *)op;
@@ -107,6 +143,8 @@ static bool group_open(Op *op, Exec *exec)
     group->at      = 0;
     group->current = NULL;
     group->is_done = false;
+    if (!group_ints(group, exec)) return false;
+    if (group->has_ints) return true;
     if (!op_open(group->input, exec)) return false;
     return group->is_ordered || group_collect(group, exec);
 }
@@ -146,6 +184,7 @@ static Pull group_next(Op *op, Exec *exec)
 {
     Group *group = (Group *)op;
 
+    if (group->has_ints) return group_next_ints(group, exec);
     if (group->is_ordered) return group_stream(group, exec);
     if (group->at >= group->table.count) return PULL_END;
     return group_emit(group, group->table.entries[group->at++].data, exec) ? PULL_ROW : PULL_ERROR;

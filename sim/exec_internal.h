@@ -32,7 +32,7 @@ struct Exec {
     SimSession *session;
     Arena      *arena;   /* the statement's */
     Arena      *scratch; /* of whoever evaluates now */
-    SimValue   *slots; /* read through exec_slot */
+    SimValue   *slots;   /* read through exec_slot */
     SlotWire   *wires;
     SimError   *error;
     int64_t     utc_us;     /* the statement's time */
@@ -173,11 +173,13 @@ struct Op {
                  Exec *exec); /* may be called again after close: a nested loop's inner side */
     Pull (*next)(Op *op, Exec *exec);
     void (*close)(Op *op, Exec *exec); /* harmless when closed */
-    SlotList   slots;                  /* what it provides */
-    OrderSlots order;                  /* how its rows are sorted, as far as known */
-    SlotList   constants;              /* slots with one value throughout */
-    bool       order_is_unique;        /* `order` fixes a row */
-    bool       at_most_one;            /* at most one row */
+    /* May be NULL. Passes over up to `rows` rows without making them; how many, 0: only `next` can. */
+    int64_t (*skip)(Op *op, Exec *exec, int64_t rows);
+    SlotList   slots;           /* what it provides */
+    OrderSlots order;           /* how its rows are sorted, as far as known */
+    SlotList   constants;       /* slots with one value throughout */
+    bool       order_is_unique; /* `order` fixes a row */
+    bool       at_most_one;     /* at most one row */
 };
 
 static inline bool op_open(Op *op, Exec *exec)
@@ -220,20 +222,29 @@ typedef struct ScanSpec {
     bool            is_point; /* every column of a unique index */
 } ScanSpec;
 
-Op  *op_scan(Arena *arena, const ScanSpec *spec);
-void op_scan_set_limit(Op *op, Node *limit); /* the reader wants about that many rows */
-Op  *op_virtual(Arena *arena, BoundSource *source, Node *filter);
-Op  *op_single_row(Arena *arena); /* SELECT without FROM */
-Op  *op_filter(Arena *arena, Op *input, Node *predicate);
+Op *op_scan(Arena *arena, const ScanSpec *spec);
+/* A scan whose every row counts, for who reads the model's scan itself: opened, it is there unless the bounds say that there
+ * is no row. */
+bool op_scan_is_bare(const Op *op);
+bool op_scan_ordinal(const Op *op, int slot, size_t *ordinal_out); /* false: not of its columns */
+SimScan *op_scan_model(const Op *op);
+void     op_scan_note(Op *op, Exec *exec);       /* counts the rows looked at */
+void     op_scan_set_limit(Op *op, Node *limit); /* the reader wants about that many rows */
+Op      *op_virtual(Arena *arena, BoundSource *source, Node *filter);
+Op      *op_single_row(Arena *arena); /* SELECT without FROM */
+Op      *op_filter(Arena *arena, Op *input, Node *predicate);
 typedef struct Assign {
     int   slot;
     Node *node;
 } Assign;
 typedef LIST(Assign) AssignList;
 /* Computes slots from its input; provides those and, when `keep_input`, the input's. */
-Op *op_compute(Arena *arena, Op *input, const AssignList *assigns, bool keep_input);
-Op *op_nested_loop(Arena *arena, JoinKind kind, Op *left, Op *right,
-                   Node *condition); /* INNER or LEFT; the right side is opened per left row */
+/* What a slot is computed from by operators of this kind on top; NULL: it comes from below them. */
+Node *op_computed(const Op *op, int slot);
+Op   *op_below_computes(Op *op);
+Op   *op_compute(Arena *arena, Op *input, const AssignList *assigns, bool keep_input);
+Op   *op_nested_loop(Arena *arena, JoinKind kind, Op *left, Op *right,
+                     Node *condition); /* INNER or LEFT; the right side is opened per left row */
 /* INNER, LEFT or FULL; keys of equal types; `condition` what else must hold. */
 Op  *op_hash_join(Arena *arena, JoinKind kind, Op *left, Op *right, const NodeList *left_keys,
                   const NodeList *right_keys, Node *condition);

@@ -346,6 +346,47 @@ static void scan_close(Op *op, Exec *exec)
     scan_release((Scan *)op, exec);
 }
 
+bool op_scan_is_bare(const Op *op)
+{
+    const ScanSpec *spec = &((const Scan *)op)->spec;
+
+    return op->open == scan_open && !spec->filter && !spec->is_point && spec->source->row_slot < 0;
+}
+
+bool op_scan_ordinal(const Op *op, int slot, size_t *ordinal_out)
+{
+    const Scan *scan = (const Scan *)op;
+
+    for (size_t i = 0; i < scan->column_count; i++)
+        if (scan->columns[i].slot == slot) {
+            *ordinal_out = scan->columns[i].ordinal;
+            return true;
+        }
+    return false;
+}
+
+SimScan *op_scan_model(const Op *op)
+{
+    return ((const Scan *)op)->scan;
+}
+
+void op_scan_note(Op *op, Exec *exec)
+{
+    scan_count((Scan *)op, exec);
+}
+
+static int64_t scan_skip(Op *op, Exec *exec, int64_t rows)
+{
+    Scan *scan = (Scan *)op;
+
+    (void)exec;
+    if (!op_scan_is_bare(op) || !scan->scan || scan->at < scan->row_count) return 0;
+    int64_t passed = MIN(rows, sim_scan_rows_left(scan->scan));
+    if (passed <= 0) return 0;
+    sim_scan_pass(scan->scan, passed);
+    return passed;
+}
+
 static void scan_order(Arena *arena, Scan *scan)
 {
     const BoundSource  *source = scan->spec.source;
@@ -383,8 +424,8 @@ Op *op_scan(Arena *arena, const ScanSpec *spec)
 
     if (!index && source->info->index_count > 0 && source->info->indexes[0]->is_clustered)
         index = source->info->indexes[0];
-    scan->op        = (Op){.open = scan_open, .next = scan_next, .close = scan_close};
-    scan->spec      = *spec;
+    scan->op   = (Op){.open = scan_open, .next = scan_next, .close = scan_close, .skip = scan_skip};
+    scan->spec = *spec;
     scan->columns   = ARENA_ARRAY(arena, ScanColumn, source->column_count + 1);
     scan->equal     = ARENA_ARRAY(arena, SimValue, spec->equal_count + 1);
     scan->point_key = ARENA_ARRAY(arena, SimValue, spec->equal_count + 1);

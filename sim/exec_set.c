@@ -53,6 +53,17 @@ static Pull union_next(Op *op, Exec *exec)
     return PULL_END;
 }
 
+static int64_t union_skip(Op *op, Exec *exec, int64_t rows)
+{
+    UnionAll *all = (UnionAll *)op;
+
+    if (!all->is_open || all->at == all->branches.count) return 0;
+    Op *input = all->branches.items[all->at].op;
+    for (size_t i = 0; i < all->branches.items[all->at].assigns.count; i++)
+        if (all->branches.items[all->at].assigns.items[i].node->kind != NODE_SLOT) return 0;
+    return input->skip ? input->skip(input, exec, rows) : 0;
+}
+
 static void union_close(Op *op, Exec *exec)
 {
     UnionAll *all = (UnionAll *)op;
@@ -66,7 +77,8 @@ Op *op_union_all(Arena *arena, const UnionBranches *branches, const SlotList *sl
 {
     UnionAll *all = ARENA_NEW(arena, UnionAll);
 
-    all->op       = (Op){.open = union_open, .next = union_next, .close = union_close};
+    all->op = (Op){
+        .open = union_open, .next = union_next, .close = union_close, .skip = union_skip};
     all->branches = *branches;
     for (size_t i = 0; i < branches->count; i++)
         for (size_t a = 0; a < branches->items[i].assigns.count; a++)

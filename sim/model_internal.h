@@ -554,7 +554,8 @@ SimRow *synthetic_row(const Synthetic *synthetic, const SimTableInfo *info, int6
 /* An integer column of `count` positions, `step` (1 or -1) apart. */
 void synthetic_ints(const Synthetic *synthetic, const SimColumn *column, int64_t from, int64_t step,
                     size_t count, int64_t *out);
-bool synthetic_refuse_change(const SimTable *table, SimError *error); /* true: it is no such table */
+bool synthetic_refuse_change(const SimTable *table,
+                             SimError       *error); /* true: it is no such table */
 
 /* --- writing without statements around it (model_write.c) --- */
 bool write_begin(SimTxn *txn, SimTable *table,

@@ -14,7 +14,7 @@
 #define COMMITS_PER_VLF 500000
 #define FIRST_VLF       0x2A
 #define DENSE_FROM      INT64_C(1000000000000000)
-#define TEXT_BYTES      32 /* of a made text or binary */
+#define TEXT_BYTES      32     /* of a made text or binary */
 #define DAY_2026        739616 /* from 0001-01-01 */
 
 typedef enum KeyForm { KEY_NUMBER, KEY_SKEWED, KEY_CHANGE, KEY_COMMIT } KeyForm;
@@ -25,11 +25,12 @@ typedef struct ProfileColumn {
 } ProfileColumn;
 
 typedef struct Profile {
-    const char          *name;
-    KeyForm              key;
-    const ProfileColumn *columns; /* ends with a name of NULL; the cycle of WIDE_COLUMNS behind it when `is_wide` */
-    bool                 is_wide;
-    uint8_t              key_columns[5]; /* ids, ends with 0 */
+    const char *name;
+    KeyForm     key;
+    const ProfileColumn
+        *columns; /* ends with a name of NULL; the cycle of WIDE_COLUMNS behind it when `is_wide` */
+    bool is_wide;
+    uint8_t key_columns[5]; /* ids, ends with 0 */
 } Profile;
 
 /* clang-format off */
@@ -127,9 +128,9 @@ static void change_value(int32_t column_id, int64_t position, uint8_t *bytes, Si
 
 static SimValue commit_time(int64_t commit, SimType type)
 {
-    return (SimValue){.type = type,
-                      .time = {.days  = (int32_t)(DAY_2026 + commit / 86400),
-                               .ticks = commit % 86400 * 300}};
+    return (SimValue){
+        .type = type,
+        .time = {.days = (int32_t)(DAY_2026 + commit / 86400), .ticks = commit % 86400 * 300}};
 }
 
 /* --- any other column: by its type --- */
@@ -192,8 +193,9 @@ static void value_at(const Synthetic *synthetic, const SimColumn *column, int64_
     } else if (column->column_id == 1) {
         out->i64 = number_key(synthetic, position);
     } else {
-        made_value(column, mix(synthetic->seed + (uint64_t)position * 0x9E3779B97F4A7C15u +
-                               (uint64_t)(uint32_t)column->column_id * 0xD1B54A32D192ED03u),
+        made_value(column,
+                   mix(synthetic->seed + (uint64_t)position * 0x9E3779B97F4A7C15u +
+                       (uint64_t)(uint32_t)column->column_id * 0xD1B54A32D192ED03u),
                    position, bytes, out);
     }
 }

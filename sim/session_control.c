@@ -673,5 +673,6 @@ const ProcEntry control_procs[] = {
     {"trace", control_trace_proc, "mode"},
     {"sleep", control_sleep, "ms"},
     {"reset", control_reset, ""},
+    {"synthetic", control_synthetic, "name,rows,profile,seed"},
     {NULL, NULL, NULL},
 };

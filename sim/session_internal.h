@@ -322,6 +322,8 @@ int  catalog_scale(const SimType *type);
 extern const ProcEntry cdc_procs[], cdc_job_procs[], catalog_procs[], control_procs[],
     session_procs[];
 
+bool control_synthetic(ProcCall *call);
+
 ObjectName name_split(Arena *arena, Str text); /* "[db].[schema].[name]" */
 SimTable  *session_find_object(SimSession *session, Arena *arena, Str text,
                                SimDatabase **database_out); /* that the session may see */

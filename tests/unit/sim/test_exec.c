@@ -22,6 +22,7 @@ FILE_TEST(joins_groups_windows_and_subqueries, "query")
 FILE_TEST(least_privilege, "rights")
 FILE_TEST(what_lasts_how_long_in_a_session, "session")
 FILE_TEST(shapes_of_other_readers, "shapes")
+FILE_TEST(synthetic_tables_and_integer_groups, "synthetic")
 FILE_TEST(changes_and_what_their_errors_end, "change")
 
 int main(void)
@@ -34,6 +35,7 @@ int main(void)
         cmocka_unit_test(least_privilege),
         cmocka_unit_test(what_lasts_how_long_in_a_session),
         cmocka_unit_test(shapes_of_other_readers),
+        cmocka_unit_test(synthetic_tables_and_integer_groups),
         cmocka_unit_test(changes_and_what_their_errors_end),
     };
 
