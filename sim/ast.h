@@ -323,4 +323,7 @@ struct Stmt {
 bool sim_parse(Str batch, bool quoted_identifier, Arena *arena, StmtList *out,
                SimError *error) MUST_CHECK;
 
+/* The expression as the catalogue shows it: "((0))" for a default of 0, "([price]*[count])". */
+Str expr_definition(Arena *arena, const Expr *expr);
+
 #endif

@@ -42,11 +42,13 @@ typedef struct VirtualTable {
     const VirtualColumn *columns;
     size_t               column_count;
     bool (*fill)(VirtualRows *rows, Exec *exec, BoundSource *source);
-    bool is_function;          /* takes arguments */
-    bool is_owner_only;        /* 229 for everyone else */
-    bool needs_database_state; /* VIEW DATABASE STATE: 262 without */
+    bool          is_function;   /* takes arguments */
+    bool          is_owner_only; /* 229 for everyone else */
+    SimPermission permission;    /* VIEW SERVER STATE or VIEW DATABASE STATE: 300 or 262 without it */
+    const char   *query;         /* text of ours that gives the rows, instead of `fill` */
 } VirtualTable;
-const VirtualTable *virtual_table_find(Str schema, Str name);
+/* What is not static lives in `arena`. */
+const VirtualTable *virtual_table_find(Arena *arena, Str schema, Str name);
 
 struct BoundSource {
     BoundKind           kind;
@@ -149,6 +151,7 @@ struct Binder {
     LIST(TableUse) uses; /* INSERT, UPDATE, DELETE rights */
     bool assigns_variables;
     bool is_trusted; /* text of ours: no permissions asked */
+    SimDatabase *database; /* of text of ours: where names without a database are; NULL: the session's */
     /* OUTPUT inserted.x / deleted.x */
     BoundSource    *inserted, *deleted;
     UndeclaredList *undeclared; /* nothing will run: unknown variables are collected here */

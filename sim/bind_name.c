@@ -116,7 +116,7 @@ static bool find_database(Binder *binder, const ObjectName *name, SimDatabase **
     SimSession *session = binder->session;
     Str         user;
 
-    *out = session->database;
+    *out = binder->database ? binder->database : session->database;
     if (str_is_empty(name->database)) return true;
     *out = sim_server_find_database(session->server, name->database);
     if (!*out)

@@ -170,9 +170,61 @@ static bool bind_values(Binder *binder, QueryScope *scope, const Source *from, b
 }
 
 /* --- catalog views and functions --- */
+/* Each output of the text gets the type the view declares for it. */
+static bool type_outputs(Binder *binder, const VirtualTable *table, SelectPlan *query, int32_t line)
+{
+    for (size_t i = 0; i < query->out_count && i < table->column_count; i++) {
+        SimType type;
+        if (!sim_type_parse(str_from_c(table->columns[i].type), &type))
+            return binder_not_supported(binder, line, "the type %s", table->columns[i].type);
+        OutColumn *out = &query->outs[i];
+        out->name      = str_from_c(table->columns[i].name);
+        if (sim_type_is_text(type.kind)) {
+            type.collation = out->node->type.collation;
+            if (out->node->type.kind == type.kind && out->node->type.length == type.length) continue;
+        }
+        bool nullable          = out->node->is_nullable;
+        out->node              = node_convert(binder->arena, out->node, &type);
+        out->node->is_nullable = nullable;
+    }
+    return true;
+}
+
+static bool make_text_view(Binder *binder, QueryScope *scope, const Source *from,
+                           const VirtualTable *table, SimDatabase *database, JoinTree **out)
+{
+    StmtList     stmts       = {0};
+    QueryScope  *inner       = scope_new(binder, NULL);
+    SelectPlan  *query       = NULL;
+    SimDatabase *outer       = binder->database;
+    bool         was_trusted = binder->is_trusted;
+    CteFrame    *ctes        = binder->ctes;
+
+    if (!sim_parse(str_from_c(table->query), true, binder->arena, &stmts, binder->error))
+        return false;
+    binder->database   = database;
+    binder->is_trusted = true;
+    binder->ctes       = NULL;
+    bool ok = bind_select(binder, inner, stmts.items[0]->select, &query) &&
+              type_outputs(binder, table, query, from->line);
+    binder->database   = outer;
+    binder->is_trusted = was_trusted;
+    binder->ctes       = ctes;
+    if (!ok) return false;
+    BoundSource *source = scope_add(binder, scope, BOUND_DERIVED, from->alias, from->line);
+    if (!source) return false;
+    source->query_scope = inner;
+    source->schema      = str_from_c(table->schema);
+    source->name        = str_from_c(table->name);
+    if (!derive(binder, source, query, &from->columns, from->line)) return false;
+    *out = leaf(binder, source);
+    return true;
+}
+
 static bool make_virtual(Binder *binder, QueryScope *scope, const Source *from,
                          const VirtualTable *table, SimDatabase *database, JoinTree **out)
 {
+    if (table->query) return make_text_view(binder, scope, from, table, database, out);
     BoundSource *source = scope_add(binder, scope, BOUND_VIRTUAL, from->alias, from->line);
 
     if (!source) return false;
@@ -215,7 +267,7 @@ static bool bind_table_function(Binder *binder, QueryScope *scope, const Source 
         *out = leaf(binder, source);
         return true;
     }
-    const VirtualTable *table = virtual_table_find(from->name.schema, from->name.name);
+    const VirtualTable *table = virtual_table_find(binder->arena, from->name.schema, from->name.name);
     bool is_series            = table && str_equal_c(str_from_c(table->name), "GENERATE_SERIES");
     if (!table || !table->is_function || (is_series && front_version(binder->session) < 2022))
         return binder_error(binder, from->line, 208, "Invalid object name '%.*s'.",
@@ -256,7 +308,7 @@ static bool bind_named(Binder *binder, QueryScope *scope, const Source *from, Jo
             if (sim_name_equal(frame->table->name, from->name.name))
                 return bind_common_table(binder, scope, from, frame, out);
     if (!bind_table_name(binder, &from->name, &database, &table, &schema)) {
-        const VirtualTable *found = virtual_table_find(from->name.schema, from->name.name);
+        const VirtualTable *found = virtual_table_find(binder->arena, from->name.schema, from->name.name);
         if (!found || found->is_function || binder->error->number != 208 || !database) return false;
         if (str_equal_ignoring_case(from->name.schema, STR("cdc")) && !sim_cdc_is_enabled(database))
             return false;

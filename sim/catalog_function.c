@@ -310,8 +310,8 @@ static bool fn_has_perms(const Call *call, SimValue *out)
     if (sim_name_equal(class, STR("SCHEMA"))) return give_int(session_is_owner(session), out);
     SimTable *table = sim_database_find_table(database, name.schema, name.name);
     if (!table) {
-        const VirtualTable *view = virtual_table_find(name.schema, name.name);
-        if (view && view->needs_database_state)
+        const VirtualTable *view = virtual_table_find(call->arena, name.schema, name.name);
+        if (view && view->permission == SIM_PERM_VIEW_DATABASE_STATE)
             return give_int(permission == SIM_PERM_SELECT &&
                                 sim_has_permission(database, user, SIM_PERM_VIEW_DATABASE_STATE,
                                                    NULL, NULL, 0, false),

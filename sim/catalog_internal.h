@@ -22,6 +22,23 @@ void view_set(VirtualRows *rows, SimValue *row, const char *column, SimValue val
         .column_count = COUNT_OF(column_list), .fill = fill_function      \
     }
 
+/* A view as text: its columns as "name type, name type", and a query of other views, bound in the view's database; NULL: never any rows. */
+typedef struct ViewText {
+    const char *schema, *name, *columns, *query;
+} ViewText;
+extern const ViewText catalog_schema_views[], catalog_information_views[], catalog_dynamic_views[]; /* ended by a NULL name */
+
+/* What every database has on its own: views, procedures, functions. Ids are negative. */
+typedef struct SystemObject {
+    Str     schema, name;
+    char    type[3]; /* V, P, X, FN, IF */
+    int32_t object_id;
+} SystemObject;
+bool system_object_next(size_t *at, SystemObject *out);
+bool system_object_find(Str schema, Str name, SystemObject *out); /* schema empty: sys */
+bool system_object_find_id(int32_t object_id, SystemObject *out);
+const char *system_type_desc(const char *type); /* VIEW, SQL_STORED_PROCEDURE, ... */
+
 extern const VirtualTable catalog_object_views[], catalog_server_views[], catalog_cdc_views[],
     catalog_functions[];
 

@@ -38,15 +38,62 @@ static const VirtualTable *find_in(const VirtualTable *tables, Str schema, Str n
     return NULL;
 }
 
-const VirtualTable *virtual_table_find(Str schema, Str name)
+static bool fill_nothing(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
-    const VirtualTable *lists[] = {catalog_object_views, catalog_server_views, catalog_cdc_views,
+    (void)rows;
+    (void)exec;
+    (void)source;
+    return true;
+}
+
+/* "name type, name type": types have no space in them. */
+static const VirtualColumn *columns_of_text(Arena *arena, const char *text, size_t *count_out)
+{
+    LIST(VirtualColumn) columns = {0};
+    Str rest                    = str_from_c(text);
+
+    while (rest.len > 0) {
+        ptrdiff_t end  = str_find(rest, STR(", "), 0);
+        Str       one  = end < 0 ? rest : str_slice(rest, 0, (size_t)end);
+        ptrdiff_t mid  = str_find_char(one, ' ', 0);
+        Str       name = str_slice(one, 0, (size_t)mid);
+        *LIST_PUSH(arena, &columns) = (VirtualColumn){
+            str_to_c(arena, name), str_to_c(arena, str_slice(one, (size_t)mid + 1, one.len))};
+        rest = end < 0 ? STR_EMPTY : str_slice(rest, (size_t)end + 2, rest.len);
+    }
+    *count_out = columns.count;
+    return columns.items;
+}
+
+const VirtualTable *view_of_text(Arena *arena, const ViewText *text)
+{
+    VirtualTable *table = ARENA_NEW(arena, VirtualTable);
+
+    *table         = (VirtualTable){.schema = text->schema,
+                                    .name   = text->name,
+                                    .fill   = fill_nothing,
+                                    .query  = text->query};
+    table->columns = columns_of_text(arena, text->columns, &table->column_count);
+    return table;
+}
+
+const VirtualTable *virtual_table_find(Arena *arena, Str schema, Str name)
+{
+    const VirtualTable *lists[] = {catalog_object_views,   catalog_server_views,
+                                   catalog_security_views, catalog_cdc_views,
                                    catalog_functions};
+    const ViewText *texts[] = {catalog_schema_views, catalog_information_views,
+                               catalog_dynamic_views};
 
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         const VirtualTable *found = find_in(lists[i], schema, name);
         if (found) return found;
     }
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        for (const ViewText *text = texts[i]; text->name; text++)
+            if (sim_name_equal(str_from_c(text->name), name) &&
+                sim_name_equal(str_from_c(text->schema), schema))
+                return view_of_text(arena, text);
     return NULL;
 }
 

@@ -149,7 +149,8 @@ static bool make_key(const Ddl *ddl, const ConstraintDef *def, Str table, SimCol
                       .is_unique            = true,
                       .is_clustered         = clustered,
                       .is_primary_key       = is_primary,
-                      .is_unique_constraint = !is_primary};
+                      .is_unique_constraint = !is_primary,
+                      .is_system_named      = str_is_empty(def->name)};
     if (!make_index(ddl, &def->columns, columns, count, out)) return false;
     for (size_t i = 0; is_primary && i < def->columns.count; i++) {
         ptrdiff_t at            = find_column(columns, count, def->columns.items[i].name);

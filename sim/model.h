@@ -67,7 +67,9 @@ typedef struct SimColumn {
     const void *computed;      /* const Expr *; NULL: none */
     SimType     type;
     int64_t     identity_seed, identity_step;
-    int32_t     column_id; /* never reused */
+    int32_t     column_id;         /* never reused */
+    int32_t     default_object_id; /* of the default's constraint; 0: none, or not made yet */
+    bool        default_is_system_named;
     bool        is_nullable;
     bool        is_identity;
     bool        is_computed;
@@ -80,7 +82,9 @@ typedef struct SimIndexColumn {
 
 struct SimIndex {
     Str             name;
-    int32_t         index_id; /* 1 is clustered, 0 stands for a heap */
+    int32_t         index_id;  /* 1 is clustered, 0 stands for a heap */
+    int32_t         object_id; /* of a key's constraint; 0: a plain index, or not made yet */
+    bool            is_system_named;
     bool            is_unique, is_clustered, is_primary_key, is_unique_constraint;
     SimIndexColumn *columns;
     size_t          column_count;

@@ -26,23 +26,22 @@ static Str default_schema(Str schema)
 
 /* --- descriptions --- */
 
-SimColumn column_copy(Arena *arena, const SimColumn *column)
+SimColumn column_copy(SimTable *table, Str table_name, const SimColumn *column)
 {
-    SimColumn copy    = *column;
+    Arena    *arena = table->arena;
+    SimColumn copy  = *column;
+
     copy.name         = str_copy(arena, column->name);
     copy.default_name = str_copy(arena, column->default_name);
+    if (column->default_value != NULL && column->default_object_id == 0) {
+        copy.default_object_id       = database_next_object_id(table->database);
+        copy.default_is_system_named = str_is_empty(column->default_name);
+        if (copy.default_is_system_named)
+            copy.default_name = str_printf(
+                arena, "DF__%.*s__%.*s__%08X", STR_ARG(str_slice(table_name, 0, 9)),
+                STR_ARG(str_slice(column->name, 0, 5)), (unsigned)copy.default_object_id);
+    }
     return copy;
-}
-
-SimIndex *index_copy(Arena *arena, const SimIndex *spec)
-{
-    SimIndex *index = ARENA_NEW(arena, SimIndex);
-
-    *index         = *spec;
-    index->name    = str_copy(arena, spec->name);
-    index->columns = ARENA_ARRAY(arena, SimIndexColumn, spec->column_count);
-    memcpy(index->columns, spec->columns, spec->column_count * sizeof *index->columns);
-    return index;
 }
 
 static Str made_up_name(Arena *arena, const SimIndex *index, Str table, int32_t object_id)
@@ -53,20 +52,36 @@ static Str made_up_name(Arena *arena, const SimIndex *index, Str table, int32_t 
                       (unsigned)index->index_id);
 }
 
-static void copy_indexes(Arena *arena, const SimTableSpec *spec, int32_t object_id, SimIndex **out)
+SimIndex *index_copy(SimTable *table, Str table_name, const SimIndex *spec)
+{
+    Arena    *arena = table->arena;
+    SimIndex *index = ARENA_NEW(arena, SimIndex);
+
+    *index         = *spec;
+    index->name    = str_copy(arena, spec->name);
+    index->columns = ARENA_ARRAY(arena, SimIndexColumn, spec->column_count);
+    memcpy(index->columns, spec->columns, spec->column_count * sizeof *index->columns);
+    if (index->object_id == 0 && (index->is_primary_key || index->is_unique_constraint))
+        index->object_id = database_next_object_id(table->database);
+    if (str_is_empty(index->name)) {
+        index->is_system_named = true;
+        index->name            = made_up_name(arena, index, table_name, table->object_id);
+    }
+    return index;
+}
+
+static void copy_indexes(SimTable *table, const SimTableSpec *spec, SimIndex **out)
 {
     size_t at = 0;
 
     for (int pass = 0; pass < 2; pass++) /* the clustered one first */
         for (size_t i = 0; i < spec->index_count; i++) {
             if (spec->indexes[i].is_clustered != (pass == 0)) continue;
-            SimIndex *index = index_copy(arena, &spec->indexes[i]);
-            index->index_id = index->is_clustered
-                                  ? 1
-                                  : (int32_t)(at + 1) + (at == 0 || !out[0]->is_clustered);
-            if (str_is_empty(index->name))
-                index->name = made_up_name(arena, index, spec->name, object_id);
-            out[at++] = index;
+            SimIndex numbered = spec->indexes[i];
+            numbered.index_id = numbered.is_clustered
+                                    ? 1
+                                    : (int32_t)(at + 1) + (at == 0 || !out[0]->is_clustered);
+            out[at++]         = index_copy(table, spec->name, &numbered);
         }
 }
 
@@ -78,10 +93,10 @@ static SimTableInfo *info_of_spec(SimTable *table, const SimTableSpec *spec)
     SimIndex    **indexes = ARENA_ARRAY(arena, SimIndex *, spec->index_count);
 
     for (size_t i = 0; i < spec->column_count; i++) {
-        columns[i]           = column_copy(arena, &spec->columns[i]);
+        columns[i]           = column_copy(table, spec->name, &spec->columns[i]);
         columns[i].column_id = (int32_t)i + 1;
     }
-    copy_indexes(arena, spec, table->object_id, indexes);
+    copy_indexes(table, spec, indexes);
     *info = (SimTableInfo){.object_id    = table->object_id,
                            .schema       = str_copy(arena, default_schema(spec->schema)),
                            .name         = str_copy(arena, spec->name),

@@ -292,16 +292,13 @@ bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec, SimErr
     if (!lock_change(txn, table, error)) return false;
     if (!check_new_index(sim_table_info(table), spec, error)) return false;
     SimTableInfo *info  = info_clone(table, sim_table_info(table), &columns, &indexes);
-    SimIndex     *index = index_copy(table->arena, spec);
-    size_t        at    = spec->is_clustered ? 0 : info->index_count;
-    index->index_id     = spec->is_clustered ? 1 : 2;
+    SimIndex      numbered = *spec;
+    size_t        at       = spec->is_clustered ? 0 : info->index_count;
+    numbered.index_id      = spec->is_clustered ? 1 : 2;
     for (size_t i = 0; i < info->index_count; i++)
-        if (!spec->is_clustered && indexes[i]->index_id >= index->index_id)
-            index->index_id = indexes[i]->index_id + 1;
-    if (str_is_empty(index->name))
-        index->name = str_printf(table->arena, "IX__%.*s__%08X%08X",
-                                 STR_ARG(str_slice(info->name, 0, 8)), (unsigned)info->object_id,
-                                 (unsigned)index->index_id);
+        if (!spec->is_clustered && indexes[i]->index_id >= numbered.index_id)
+            numbered.index_id = indexes[i]->index_id + 1;
+    SimIndex *index = index_copy(table, info->name, &numbered);
     memmove(&indexes[at + 1], &indexes[at], (info->index_count - at) * sizeof(SimIndex *));
     indexes[at] = index;
     info->index_count++;
@@ -414,7 +411,7 @@ bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const
             "conditions.",
             STR_ARG(column->name), STR_ARG(info->name));
     SimColumn *added = &columns[info->column_count++];
-    *added           = column_copy(table->arena, column);
+    *added           = column_copy(table, info->name, column);
     added->column_id = table->next_column_id++;
     AddArg add       = {table, added, fill, added->identity_seed};
     if (!change_body(txn, table, info, row_with_column, &add, error)) return false;

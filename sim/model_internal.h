@@ -537,8 +537,9 @@ void database_forget_table(SimDatabase *database, SimTable *table);
  * column and index. */
 SimTableInfo *info_clone(SimTable *table, const SimTableInfo *info, SimColumn **columns_out,
                          SimIndex ***indexes_out);
-SimIndex     *index_copy(Arena *arena, const SimIndex *spec);
-SimColumn     column_copy(Arena *arena, const SimColumn *column);
+/* Copies of a description for the table; constraints get their object ids, and names where they have none. */
+SimIndex     *index_copy(SimTable *table, Str table_name, const SimIndex *spec);
+SimColumn     column_copy(SimTable *table, Str table_name, const SimColumn *column);
 bool          database_add_schema(SimDatabase *database, Str schema); /* false: it is there */
 bool          database_drop_schema(SimDatabase *database, Str schema);
 void          security_open(SimDatabase *database);
