@@ -418,13 +418,26 @@ static bool check_select(Binder *binder, const BoundSource *source)
     return check_use(binder, source, SIM_PERM_SELECT, columns, count, count == 0);
 }
 
-static bool may_view_state(Binder *binder, const BoundSource *source)
+/* What management views ask for. */
+static bool may_see_state(Binder *binder, const BoundSource *source)
 {
-    Str user;
+    SimSession *session   = binder->session;
+    bool        of_server = source->virtual_table->permission == SIM_PERM_VIEW_SERVER_STATE;
+    Str         user;
 
-    return session_user_in(binder->session, source->database, &user) &&
-           sim_has_permission(source->database, user, SIM_PERM_VIEW_DATABASE_STATE, NULL, NULL, 0,
-                              false);
+    if (session->login.is_sysadmin) return true;
+    if (session_user_in(session, source->database, &user)) {
+        if (!of_server && sim_is_owner(source->database, user)) return true;
+        if (sim_has_permission(source->database, user, source->virtual_table->permission, NULL,
+                               NULL, 0, false))
+            return true;
+    }
+    if (of_server)
+        return binder_error(binder, 0, 300,
+                            "VIEW SERVER STATE permission was denied on object 'server', database "
+                            "'master'.");
+    return binder_error(binder, 0, 262, "VIEW DATABASE STATE permission denied in database '%.*s'.",
+                        STR_ARG(sim_database_name(source->database)));
 }
 
 bool binder_check_permissions(Binder *binder)
@@ -439,11 +452,9 @@ bool binder_check_permissions(Binder *binder)
                 continue;
             return deny_object(binder, source, SIM_PERM_SELECT);
         }
-        if (source->kind == BOUND_VIRTUAL && source->virtual_table->needs_database_state &&
-            !source->is_trusted && !may_view_state(binder, source))
-            return binder_error(binder, 0, 262,
-                                "VIEW DATABASE STATE permission denied in database '%.*s'.",
-                                STR_ARG(sim_database_name(source->database)));
+        if (source->kind == BOUND_VIRTUAL && source->virtual_table->permission &&
+            !source->is_trusted && !may_see_state(binder, source))
+            return false;
         if (source->kind != BOUND_TABLE || (source->row_slot >= 0 && source->column_count == 0))
             continue;
         bool is_target_only = source->row_slot >= 0;

@@ -1,5 +1,5 @@
 /* bind_source.c - what stands in FROM: tables, views of the catalogue, common tables, derived tables, VALUES, functions, joins. */
-#include "sim/bind_internal.h"
+#include "sim/catalog_internal.h"
 #include "sim/session_internal.h"
 
 static JoinTree *leaf(Binder *binder, BoundSource *source)
@@ -181,7 +181,8 @@ static bool type_outputs(Binder *binder, const VirtualTable *table, SelectPlan *
         out->name      = str_from_c(table->columns[i].name);
         if (sim_type_is_text(type.kind)) {
             type.collation = out->node->type.collation;
-            if (out->node->type.kind == type.kind && out->node->type.length == type.length) continue;
+            if (out->node->type.kind == type.kind && out->node->type.length == type.length)
+                continue;
         }
         bool nullable          = out->node->is_nullable;
         out->node              = node_convert(binder->arena, out->node, &type);
@@ -205,7 +206,7 @@ static bool make_text_view(Binder *binder, QueryScope *scope, const Source *from
     binder->database   = database;
     binder->is_trusted = true;
     binder->ctes       = NULL;
-    bool ok = bind_select(binder, inner, stmts.items[0]->select, &query) &&
+    bool ok            = bind_select(binder, inner, stmts.items[0]->select, &query) &&
               type_outputs(binder, table, query, from->line);
     binder->database   = outer;
     binder->is_trusted = was_trusted;
@@ -267,7 +268,8 @@ static bool bind_table_function(Binder *binder, QueryScope *scope, const Source 
         *out = leaf(binder, source);
         return true;
     }
-    const VirtualTable *table = virtual_table_find(binder->arena, from->name.schema, from->name.name);
+    const VirtualTable *table = virtual_table_find(binder->arena, from->name.schema,
+                                                   from->name.name);
     bool is_series            = table && str_equal_c(str_from_c(table->name), "GENERATE_SERIES");
     if (!table || !table->is_function || (is_series && front_version(binder->session) < 2022))
         return binder_error(binder, from->line, 208, "Invalid object name '%.*s'.",
@@ -308,7 +310,15 @@ static bool bind_named(Binder *binder, QueryScope *scope, const Source *from, Jo
             if (sim_name_equal(frame->table->name, from->name.name))
                 return bind_common_table(binder, scope, from, frame, out);
     if (!bind_table_name(binder, &from->name, &database, &table, &schema)) {
-        const VirtualTable *found = virtual_table_find(binder->arena, from->name.schema, from->name.name);
+        const VirtualTable *found = virtual_table_find(binder->arena, from->name.schema,
+                                                       from->name.name);
+        if (!found && binder->error->number == 208 &&
+            sim_name_equal(from->name.schema, STR("sys")) &&
+            system_name_is_known(binder->arena, from->name.name)) {
+            *binder->error = SIM_ERROR_INIT;
+            return binder_not_supported(binder, from->line, "the view sys.%.*s",
+                                        STR_ARG(from->name.name));
+        }
         if (!found || found->is_function || binder->error->number != 208 || !database) return false;
         if (str_equal_ignoring_case(from->name.schema, STR("cdc")) && !sim_cdc_is_enabled(database))
             return false;

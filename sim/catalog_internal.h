@@ -16,6 +16,25 @@ SimValue *view_row(VirtualRows *rows);
 /* Values for columns, in order, with the column's type; conversion cannot fail for what we give. */
 void view_set(VirtualRows *rows, SimValue *row, const char *column, SimValue value);
 
+/* The next table of the database the session may see. */
+bool view_next_table(Exec *exec, SimDatabase *database, size_t *at, SimTable **out);
+typedef struct ObjectFacts {
+    Str              name;
+    const char      *type; /* U, PK, UQ, D */
+    int32_t          object_id, parent_id;
+    bool             is_system_named;
+    const SimIndex  *index;  /* PK, UQ */
+    const SimColumn *column; /* D */
+} ObjectFacts;
+bool      view_next_constraint(const SimTableInfo *info, size_t *at, ObjectFacts *out);
+SimValue *view_object_row(VirtualRows *rows, SimDatabase *database, const SimTableInfo *info,
+                          const ObjectFacts *facts);
+
+/* A column is visible with a permission on the table or on the column itself. */
+bool      view_column_is_visible(Exec *exec, SimDatabase *database, const SimTable *table,
+                                 const SimColumn *column);
+SimValue *view_column_row(VirtualRows *rows, const SimTableInfo *info, const SimColumn *column);
+
 #define VIEW(schema_name, view_name, column_list, fill_function)          \
     {                                                                     \
         .schema = schema_name, .name = view_name, .columns = column_list, \
@@ -26,20 +45,31 @@ void view_set(VirtualRows *rows, SimValue *row, const char *column, SimValue val
 typedef struct ViewText {
     const char *schema, *name, *columns, *query;
 } ViewText;
-extern const ViewText catalog_schema_views[], catalog_information_views[], catalog_dynamic_views[]; /* ended by a NULL name */
+extern const ViewText catalog_schema_views[], catalog_information_views[],
+    catalog_dynamic_views[]; /* ended by a NULL name */
 
 /* What every database has on its own: views, procedures, functions. Ids are negative. */
-typedef struct SystemObject {
+typedef struct SystemObject { /* all zero before the first call of system_object_next */
     Str     schema, name;
     char    type[3]; /* V, P, X, FN, IF */
     int32_t object_id;
+    size_t  list, at, second; /* where system_object_next is */
 } SystemObject;
-bool system_object_next(size_t *at, SystemObject *out);
-bool system_object_find(Str schema, Str name, SystemObject *out); /* schema empty: sys */
-bool system_object_find_id(int32_t object_id, SystemObject *out);
-const char *system_type_desc(const char *type); /* VIEW, SQL_STORED_PROCEDURE, ... */
+bool system_object_next(Arena *arena, SystemObject *object);
+bool system_object_find(Arena *arena, Str schema, Str name,
+                        SystemObject *out); /* schema empty: sys */
+bool system_object_find_id(Arena *arena, int32_t object_id, SystemObject *out);
+/* A name of SQL Server's that stands for nothing here: 50001 rather than 208 and 2812. */
+bool system_name_is_known(Arena *arena, Str name);
+/* Names that are put together: every one of `first` with every one of `second`, both separated by spaces; "-" is nothing. */
+typedef struct SystemNames {
+    const char *type, *prefix, *first, *second;
+} SystemNames;
+extern const SystemNames system_names[];                     /* ended by a NULL type */
+const char              *system_type_desc(const char *type); /* VIEW, SQL_STORED_PROCEDURE, ... */
 
-extern const VirtualTable catalog_object_views[], catalog_server_views[], catalog_cdc_views[],
-    catalog_functions[];
+extern const VirtualTable catalog_object_views[], catalog_server_views[], catalog_security_views[],
+    catalog_activity_views[], catalog_constraint_views[], catalog_cdc_views[], catalog_functions[];
+const VirtualTable *view_of_text(Arena *arena, const ViewText *text);
 
 #endif

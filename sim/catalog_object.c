@@ -5,7 +5,7 @@
 #define INT(value)  value_int((value))
 #define BIT(value)  value_bit((value))
 
-static bool next_visible(Exec *exec, SimDatabase *database, size_t *at, SimTable **out)
+bool view_next_table(Exec *exec, SimDatabase *database, size_t *at, SimTable **out)
 {
     while (sim_database_next_table(database, at, out)) {
         const SimTableInfo *info = sim_table_info(*out);
@@ -18,26 +18,44 @@ static bool next_visible(Exec *exec, SimDatabase *database, size_t *at, SimTable
 static const VirtualColumn schema_columns[] = {
     {"name", "sysname"}, {"schema_id", "int"}, {"principal_id", "int"}};
 
+/* Those every database has beside dbo and its own. */
+static const struct {
+    const char *name;
+    int32_t     id, owner;
+} fixed_schemas[] = {{"guest", 2, 2},
+                     {"INFORMATION_SCHEMA", 3, 3},
+                     {"sys", 4, 4},
+                     {"db_owner", 16384, 16384},
+                     {"db_accessadmin", 16385, 16385},
+                     {"db_securityadmin", 16386, 16386},
+                     {"db_ddladmin", 16387, 16387},
+                     {"db_backupoperator", 16389, 16389},
+                     {"db_datareader", 16390, 16390},
+                     {"db_datawriter", 16391, 16391},
+                     {"db_denydatareader", 16392, 16392},
+                     {"db_denydatawriter", 16393, 16393}};
+
+static void schema_row(VirtualRows *rows, Str name, int32_t id, int32_t owner)
+{
+    SimValue *row = view_row(rows);
+
+    view_set(rows, row, "name", TEXT(name));
+    view_set(rows, row, "schema_id", INT(id));
+    view_set(rows, row, "principal_id", INT(owner));
+}
+
 static bool fill_schemas(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
     size_t  at = 0;
     Str     name;
-    int32_t id      = 0;
-    bool    has_dbo = false;
+    int32_t id = 0;
 
     (void)exec;
-    while (sim_database_next_schema(source->database, &at, rows->arena, &name, &id)) {
-        SimValue *row = view_row(rows);
-        has_dbo |= id == 1;
-        view_set(rows, row, "name", TEXT(name));
-        view_set(rows, row, "schema_id", INT(id));
-        view_set(rows, row, "principal_id", INT(1));
-    }
-    if (has_dbo) return true;
-    SimValue *row = view_row(rows);
-    view_set(rows, row, "name", TEXT(STR("dbo")));
-    view_set(rows, row, "schema_id", INT(1));
-    view_set(rows, row, "principal_id", INT(1));
+    while (sim_database_next_schema(source->database, &at, rows->arena, &name, &id))
+        if (id == 1 || id >= 5) schema_row(rows, name, id, 1);
+    for (size_t i = 0; i < COUNT_OF(fixed_schemas); i++)
+        schema_row(rows, str_from_c(fixed_schemas[i].name), fixed_schemas[i].id,
+                   fixed_schemas[i].owner);
     return true;
 }
 
@@ -72,16 +90,18 @@ static const VirtualColumn table_columns[] = {
     {"is_edge", "bit"},
 };
 
-static SimValue *object_row(VirtualRows *rows, SimDatabase *database, const SimTableInfo *info)
+/* A row of sys.objects or of one of the views that begin with its columns. */
+SimValue *view_object_row(VirtualRows *rows, SimDatabase *database, const SimTableInfo *info,
+                          const ObjectFacts *facts)
 {
     SimValue *row = view_row(rows);
 
-    view_set(rows, row, "name", TEXT(info->name));
-    view_set(rows, row, "object_id", INT(info->object_id));
+    view_set(rows, row, "name", TEXT(facts->name));
+    view_set(rows, row, "object_id", INT(facts->object_id));
     view_set(rows, row, "schema_id", INT(sim_database_schema_id(database, info->schema)));
-    view_set(rows, row, "parent_object_id", INT(0));
-    view_set(rows, row, "type", TEXT(STR("U ")));
-    view_set(rows, row, "type_desc", TEXT(STR("USER_TABLE")));
+    view_set(rows, row, "parent_object_id", INT(facts->parent_id));
+    view_set(rows, row, "type", TEXT(str_from_c(facts->type)));
+    view_set(rows, row, "type_desc", TEXT(str_from_c(system_type_desc(facts->type))));
     view_set(rows, row, "create_date", value_datetime(info->created_us));
     view_set(rows, row, "modify_date", value_datetime(info->created_us));
     view_set(rows, row, "is_ms_shipped", BIT(info->is_system));
@@ -90,26 +110,70 @@ static SimValue *object_row(VirtualRows *rows, SimDatabase *database, const SimT
     return row;
 }
 
+static SimValue *object_row(VirtualRows *rows, SimDatabase *database, const SimTableInfo *info)
+{
+    ObjectFacts facts = {.name = info->name, .type = "U", .object_id = info->object_id};
+
+    return view_object_row(rows, database, info, &facts);
+}
+
+bool view_next_constraint(const SimTableInfo *info, size_t *at, ObjectFacts *out)
+{
+    for (; *at < info->index_count; ++*at) {
+        const SimIndex *index = info->indexes[*at];
+        if (!index->is_primary_key && !index->is_unique_constraint) continue;
+        *out = (ObjectFacts){.name            = index->name,
+                             .type            = index->is_primary_key ? "PK" : "UQ",
+                             .object_id       = index->object_id,
+                             .parent_id       = info->object_id,
+                             .is_system_named = index->is_system_named,
+                             .index           = index};
+        ++*at;
+        return true;
+    }
+    for (; *at < info->index_count + info->column_count; ++*at) {
+        const SimColumn *column = &info->columns[*at - info->index_count];
+        if (!column->default_value) continue;
+        *out = (ObjectFacts){.name            = column->default_name,
+                             .type            = "D",
+                             .object_id       = column->default_object_id,
+                             .parent_id       = info->object_id,
+                             .is_system_named = column->default_is_system_named,
+                             .column          = column};
+        ++*at;
+        return true;
+    }
+    return false;
+}
+
 static bool fill_objects(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
     size_t    at    = 0;
     SimTable *table = NULL;
 
-    while (next_visible(exec, source->database, &at, &table)) {
+    while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
+        ObjectFacts         facts;
+        size_t              next = 0;
         (void)object_row(rows, source->database, info);
-        for (size_t i = 0; i < info->index_count; i++) {
-            const SimIndex *index = info->indexes[i];
-            if (!index->is_primary_key && !index->is_unique_constraint) continue;
-            SimValue *row = object_row(rows, source->database, info);
-            view_set(rows, row, "name", TEXT(index->name));
-            view_set(rows, row, "object_id", INT(info->object_id + index->index_id));
-            view_set(rows, row, "parent_object_id", INT(info->object_id));
-            view_set(rows, row, "type", TEXT(index->is_primary_key ? STR("PK") : STR("UQ")));
-            view_set(rows, row, "type_desc",
-                     TEXT(index->is_primary_key ? STR("PRIMARY_KEY_CONSTRAINT")
-                                                : STR("UNIQUE_CONSTRAINT")));
-        }
+        while (view_next_constraint(info, &next, &facts))
+            (void)view_object_row(rows, source->database, info, &facts);
+    }
+    return true;
+}
+
+static bool fill_all_objects(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SimTableInfo shipped = {.is_system  = true,
+                            .created_us = sim_database_created_us(source->database)};
+    SystemObject object  = {.at = 0};
+
+    if (!fill_objects(rows, exec, source)) return false;
+    while (system_object_next(rows->arena, &object)) {
+        ObjectFacts facts = {
+            .name = object.name, .type = object.type, .object_id = object.object_id};
+        shipped.schema = object.schema;
+        (void)view_object_row(rows, source->database, &shipped, &facts);
     }
     return true;
 }
@@ -119,7 +183,7 @@ static bool fill_tables(VirtualRows *rows, Exec *exec, BoundSource *source)
     size_t    at    = 0;
     SimTable *table = NULL;
 
-    while (next_visible(exec, source->database, &at, &table)) {
+    while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         SimValue           *row  = object_row(rows, source->database, info);
         int32_t             last = 0;
@@ -136,14 +200,6 @@ static bool fill_tables(VirtualRows *rows, Exec *exec, BoundSource *source)
         view_set(rows, row, "is_node", BIT(false));
         view_set(rows, row, "is_edge", BIT(false));
     }
-    return true;
-}
-
-static bool fill_nothing(VirtualRows *rows, Exec *exec, BoundSource *source)
-{
-    (void)rows;
-    (void)exec;
-    (void)source;
     return true;
 }
 
@@ -183,8 +239,8 @@ static const VirtualColumn column_columns[] = {
 };
 
 /* A column is visible with a permission on the table or on the column itself. */
-static bool column_is_visible(Exec *exec, SimDatabase *database, const SimTable *table,
-                              const SimColumn *column)
+bool view_column_is_visible(Exec *exec, SimDatabase *database, const SimTable *table,
+                            const SimColumn *column)
 {
     Str user;
 
@@ -194,7 +250,7 @@ static bool column_is_visible(Exec *exec, SimDatabase *database, const SimTable 
            !sim_has_permission(database, user, SIM_PERM_SELECT, table, NULL, 0, true);
 }
 
-static void column_row(VirtualRows *rows, const SimTableInfo *info, const SimColumn *column)
+SimValue *view_column_row(VirtualRows *rows, const SimTableInfo *info, const SimColumn *column)
 {
     SimValue      *row  = view_row(rows);
     const SimType *type = &column->type;
@@ -224,10 +280,11 @@ static void column_row(VirtualRows *rows, const SimTableInfo *info, const SimCol
         view_set(rows, row, off[i], BIT(false));
     view_set(rows, row, "xml_collection_id", INT(0));
     view_set(rows, row, "default_object_id",
-             INT(column->default_value ? info->object_id + 1000 + column->column_id : 0));
+             INT(column->default_value ? column->default_object_id : 0));
     view_set(rows, row, "rule_object_id", INT(0));
     view_set(rows, row, "generated_always_type", INT(0));
     view_set(rows, row, "generated_always_type_desc", TEXT(STR("NOT_APPLICABLE")));
+    return row;
 }
 
 static bool fill_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
@@ -235,13 +292,41 @@ static bool fill_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
     size_t    at    = 0;
     SimTable *table = NULL;
 
-    while (next_visible(exec, source->database, &at, &table)) {
+    while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         for (size_t i = 0; i < info->column_count; i++)
-            if (column_is_visible(exec, source->database, table, &info->columns[i]))
-                column_row(rows, info, &info->columns[i]);
+            if (view_column_is_visible(exec, source->database, table, &info->columns[i]))
+                (void)view_column_row(rows, info, &info->columns[i]);
     }
     return true;
+}
+
+/* Of the views every database has. */
+static bool fill_system_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    SystemObject object = {.at = 0};
+
+    (void)exec;
+    (void)source;
+    while (system_object_next(rows->arena, &object)) {
+        SimTableInfo        info = {.object_id = object.object_id};
+        const VirtualTable *view = object.type[0] == 'V'
+                                       ? virtual_table_find(rows->arena, object.schema, object.name)
+                                       : NULL;
+        for (size_t i = 0; view && i < view->column_count; i++) {
+            SimColumn column = {.name        = str_from_c(view->columns[i].name),
+                                .column_id   = (int32_t)i + 1,
+                                .is_nullable = true};
+            if (sim_type_parse(str_from_c(view->columns[i].type), &column.type))
+                (void)view_column_row(rows, &info, &column);
+        }
+    }
+    return true;
+}
+
+static bool fill_all_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    return fill_columns(rows, exec, source) && fill_system_columns(rows, exec, source);
 }
 
 static const VirtualColumn type_columns[] = {
@@ -338,7 +423,7 @@ static bool fill_indexes(VirtualRows *rows, Exec *exec, BoundSource *source)
     size_t    at    = 0;
     SimTable *table = NULL;
 
-    while (next_visible(exec, source->database, &at, &table)) {
+    while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         if (info->index_count == 0 || !info->indexes[0]->is_clustered) index_row(rows, info, NULL);
         for (size_t i = 0; i < info->index_count; i++)
@@ -358,7 +443,7 @@ static bool fill_index_columns(VirtualRows *rows, Exec *exec, BoundSource *sourc
     size_t    at    = 0;
     SimTable *table = NULL;
 
-    while (next_visible(exec, source->database, &at, &table)) {
+    while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         for (size_t i = 0; i < info->index_count; i++)
             for (size_t c = 0; c < info->indexes[i]->column_count; c++) {
@@ -373,40 +458,6 @@ static bool fill_index_columns(VirtualRows *rows, Exec *exec, BoundSource *sourc
                          BIT(info->indexes[i]->columns[c].descending));
                 view_set(rows, row, "is_included_column", BIT(false));
             }
-    }
-    return true;
-}
-
-static const VirtualColumn key_columns[] = {
-    {"name", "sysname"},           {"object_id", "int"},        {"principal_id", "int"},
-    {"schema_id", "int"},          {"parent_object_id", "int"}, {"type", "char(2)"},
-    {"type_desc", "nvarchar(60)"}, {"create_date", "datetime"}, {"modify_date", "datetime"},
-    {"is_ms_shipped", "bit"},      {"is_published", "bit"},     {"is_schema_published", "bit"},
-    {"unique_index_id", "int"},    {"is_system_named", "bit"},  {"is_enforced", "bit"},
-};
-
-static bool fill_keys(VirtualRows *rows, Exec *exec, BoundSource *source)
-{
-    size_t    at    = 0;
-    SimTable *table = NULL;
-
-    while (next_visible(exec, source->database, &at, &table)) {
-        const SimTableInfo *info = sim_table_info(table);
-        for (size_t i = 0; i < info->index_count; i++) {
-            const SimIndex *index = info->indexes[i];
-            if (!index->is_primary_key && !index->is_unique_constraint) continue;
-            SimValue *row = object_row(rows, source->database, info);
-            view_set(rows, row, "name", TEXT(index->name));
-            view_set(rows, row, "object_id", INT(info->object_id + index->index_id));
-            view_set(rows, row, "parent_object_id", INT(info->object_id));
-            view_set(rows, row, "type", TEXT(index->is_primary_key ? STR("PK") : STR("UQ")));
-            view_set(rows, row, "type_desc",
-                     TEXT(index->is_primary_key ? STR("PRIMARY_KEY_CONSTRAINT")
-                                                : STR("UNIQUE_CONSTRAINT")));
-            view_set(rows, row, "unique_index_id", INT(index->index_id));
-            view_set(rows, row, "is_system_named", BIT(false));
-            view_set(rows, row, "is_enforced", BIT(true));
-        }
     }
     return true;
 }
@@ -428,7 +479,7 @@ static bool fill_partitions(VirtualRows *rows, Exec *exec, BoundSource *source)
     size_t    at    = 0;
     SimTable *table = NULL;
 
-    while (next_visible(exec, source->database, &at, &table)) {
+    while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         bool                heap = info->index_count == 0 || !info->indexes[0]->is_clustered;
         for (size_t i = 0; i < info->index_count + heap; i++) {
@@ -448,11 +499,64 @@ static bool fill_partitions(VirtualRows *rows, Exec *exec, BoundSource *source)
     return true;
 }
 
+/* What of a table is in one of its partitions: a page has 8192 bytes, 8096 of them for rows. */
+static const VirtualColumn count_columns[] = {
+    {"partition_id", "bigint"},
+    {"object_id", "int"},
+    {"index_id", "int"},
+    {"partition_number", "int"},
+    {"in_row_data_page_count", "bigint"},
+    {"in_row_used_page_count", "bigint"},
+    {"in_row_reserved_page_count", "bigint"},
+    {"lob_used_page_count", "bigint"},
+    {"lob_reserved_page_count", "bigint"},
+    {"row_overflow_used_page_count", "bigint"},
+    {"row_overflow_reserved_page_count", "bigint"},
+    {"used_page_count", "bigint"},
+    {"reserved_page_count", "bigint"},
+    {"row_count", "bigint"},
+};
+
+static void count_row(VirtualRows *rows, SimTable *table, int32_t index_id)
+{
+    static const char *const none[]    = {"lob_used_page_count", "lob_reserved_page_count",
+                                          "row_overflow_used_page_count",
+                                          "row_overflow_reserved_page_count"};
+    int32_t                  object_id = sim_table_info(table)->object_id;
+    int64_t                  data      = (sim_table_size_bytes(table) + 8095) / 8096;
+    int64_t                  used = data > 0 ? data + 1 : 0; /* and one that says where they are */
+    int64_t                  reserved = (used + 7) / 8 * 8;
+    SimValue                *row      = view_row(rows);
+
+    view_set(rows, row, "partition_id", value_bigint((int64_t)object_id << 16 | index_id));
+    view_set(rows, row, "object_id", INT(object_id));
+    view_set(rows, row, "index_id", INT(index_id));
+    view_set(rows, row, "partition_number", INT(1));
+    view_set(rows, row, "in_row_data_page_count", value_bigint(data));
+    view_set(rows, row, "in_row_used_page_count", value_bigint(used));
+    view_set(rows, row, "in_row_reserved_page_count", value_bigint(reserved));
+    for (size_t i = 0; i < COUNT_OF(none); i++)
+        view_set(rows, row, none[i], value_bigint(0));
+    view_set(rows, row, "used_page_count", value_bigint(used));
+    view_set(rows, row, "reserved_page_count", value_bigint(reserved));
+    view_set(rows, row, "row_count", value_bigint(sim_table_row_count(table)));
+}
+
+static bool fill_counts(VirtualRows *rows, Exec *exec, BoundSource *source)
+{
+    size_t    at    = 0;
+    SimTable *table = NULL;
+
+    while (view_next_table(exec, source->database, &at, &table)) {
+        const SimTableInfo *info = sim_table_info(table);
+        if (info->index_count == 0 || !info->indexes[0]->is_clustered) count_row(rows, table, 0);
+        for (size_t i = 0; i < info->index_count; i++)
+            count_row(rows, table, info->indexes[i]->index_id);
+    }
+    return true;
+}
+
 /* --- INFORMATION_SCHEMA --- */
-static const VirtualColumn info_table_columns[]  = {{"TABLE_CATALOG", "nvarchar(128)"},
-                                                    {"TABLE_SCHEMA", "nvarchar(128)"},
-                                                    {"TABLE_NAME", "nvarchar(128)"},
-                                                    {"TABLE_TYPE", "varchar(10)"}};
 static const VirtualColumn info_column_columns[] = {{"TABLE_CATALOG", "nvarchar(128)"},
                                                     {"TABLE_SCHEMA", "nvarchar(128)"},
                                                     {"TABLE_NAME", "nvarchar(128)"},
@@ -467,24 +571,15 @@ static const VirtualColumn info_column_columns[] = {{"TABLE_CATALOG", "nvarchar(
                                                     {"NUMERIC_PRECISION_RADIX", "smallint"},
                                                     {"NUMERIC_SCALE", "int"},
                                                     {"DATETIME_PRECISION", "smallint"},
+                                                    {"CHARACTER_SET_CATALOG", "nvarchar(128)"},
+                                                    {"CHARACTER_SET_SCHEMA", "nvarchar(128)"},
                                                     {"CHARACTER_SET_NAME", "nvarchar(128)"},
-                                                    {"COLLATION_NAME", "nvarchar(128)"}};
-
-static bool fill_info_tables(VirtualRows *rows, Exec *exec, BoundSource *source)
-{
-    size_t    at    = 0;
-    SimTable *table = NULL;
-
-    while (next_visible(exec, source->database, &at, &table)) {
-        const SimTableInfo *info = sim_table_info(table);
-        SimValue           *row  = view_row(rows);
-        view_set(rows, row, "TABLE_CATALOG", TEXT(sim_database_name(source->database)));
-        view_set(rows, row, "TABLE_SCHEMA", TEXT(info->schema));
-        view_set(rows, row, "TABLE_NAME", TEXT(info->name));
-        view_set(rows, row, "TABLE_TYPE", TEXT(STR("BASE TABLE")));
-    }
-    return true;
-}
+                                                    {"COLLATION_CATALOG", "nvarchar(128)"},
+                                                    {"COLLATION_SCHEMA", "nvarchar(128)"},
+                                                    {"COLLATION_NAME", "nvarchar(128)"},
+                                                    {"DOMAIN_CATALOG", "nvarchar(128)"},
+                                                    {"DOMAIN_SCHEMA", "nvarchar(128)"},
+                                                    {"DOMAIN_NAME", "nvarchar(128)"}};
 
 static void info_type(VirtualRows *rows, SimValue *row, const SimType *type)
 {
@@ -498,6 +593,16 @@ static void info_type(VirtualRows *rows, SimValue *row, const SimType *type)
                  INT(length > 0 && sim_type_is_unicode(type->kind) ? length / 2 : length));
         view_set(rows, row, "CHARACTER_OCTET_LENGTH", INT(length));
     }
+    if (type->kind == SIM_TEXT || type->kind == SIM_NTEXT || type->kind == SIM_IMAGE) {
+        view_set(rows, row, "CHARACTER_MAXIMUM_LENGTH",
+                 INT(type->kind == SIM_NTEXT ? 1073741823 : 2147483647));
+        view_set(rows, row, "CHARACTER_OCTET_LENGTH",
+                 INT(type->kind == SIM_NTEXT ? 2147483646 : 2147483647));
+    }
+    if (type->kind == SIM_XML) {
+        view_set(rows, row, "CHARACTER_MAXIMUM_LENGTH", INT(-1));
+        view_set(rows, row, "CHARACTER_OCTET_LENGTH", INT(-1));
+    }
     if (sim_type_is_number(type->kind) && type->kind != SIM_BIT) {
         view_set(rows, row, "NUMERIC_PRECISION", INT(catalog_precision(type)));
         view_set(rows, row, "NUMERIC_PRECISION_RADIX",
@@ -507,7 +612,7 @@ static void info_type(VirtualRows *rows, SimValue *row, const SimType *type)
     }
     if (sim_type_is_time(type->kind))
         view_set(rows, row, "DATETIME_PRECISION", INT(catalog_scale(type)));
-    if (sim_type_is_text(type->kind)) {
+    if (sim_type_is_text(type->kind) || type->kind == SIM_TEXT || type->kind == SIM_NTEXT) {
         view_set(rows, row, "CHARACTER_SET_NAME",
                  TEXT(sim_type_is_unicode(type->kind) ? STR("UNICODE") : STR("iso_1")));
         view_set(
@@ -521,10 +626,10 @@ static bool fill_info_columns(VirtualRows *rows, Exec *exec, BoundSource *source
     size_t    at    = 0;
     SimTable *table = NULL;
 
-    while (next_visible(exec, source->database, &at, &table)) {
+    while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         for (size_t i = 0; i < info->column_count; i++) {
-            if (!column_is_visible(exec, source->database, table, &info->columns[i])) continue;
+            if (!view_column_is_visible(exec, source->database, table, &info->columns[i])) continue;
             SimValue *row = view_row(rows);
             view_set(rows, row, "TABLE_CATALOG", TEXT(sim_database_name(source->database)));
             view_set(rows, row, "TABLE_SCHEMA", TEXT(info->schema));
@@ -533,6 +638,9 @@ static bool fill_info_columns(VirtualRows *rows, Exec *exec, BoundSource *source
             view_set(rows, row, "ORDINAL_POSITION", INT((int64_t)i + 1));
             view_set(rows, row, "IS_NULLABLE",
                      TEXT(info->columns[i].is_nullable ? STR("YES") : STR("NO")));
+            if (info->columns[i].default_value)
+                view_set(rows, row, "COLUMN_DEFAULT",
+                         TEXT(expr_definition(rows->arena, info->columns[i].default_value)));
             info_type(rows, row, &info->columns[i].type);
         }
     }
@@ -542,18 +650,21 @@ static bool fill_info_columns(VirtualRows *rows, Exec *exec, BoundSource *source
 const VirtualTable catalog_object_views[] = {
     VIEW("sys", "schemas", schema_columns, fill_schemas),
     VIEW("sys", "objects", object_columns, fill_objects),
-    VIEW("sys", "all_objects", object_columns, fill_objects),
+    VIEW("sys", "all_objects", object_columns, fill_all_objects),
     VIEW("sys", "tables", table_columns, fill_tables),
-    VIEW("sys", "views", object_columns, fill_nothing),
-    VIEW("sys", "procedures", object_columns, fill_nothing),
     VIEW("sys", "columns", column_columns, fill_columns),
-    VIEW("sys", "all_columns", column_columns, fill_columns),
+    VIEW("sys", "all_columns", column_columns, fill_all_columns),
+    VIEW("sys", "system_columns", column_columns, fill_system_columns),
     VIEW("sys", "types", type_columns, fill_types),
     VIEW("sys", "indexes", index_columns, fill_indexes),
     VIEW("sys", "index_columns", index_column_columns, fill_index_columns),
-    VIEW("sys", "key_constraints", key_columns, fill_keys),
     VIEW("sys", "partitions", partition_columns, fill_partitions),
-    VIEW("INFORMATION_SCHEMA", "TABLES", info_table_columns, fill_info_tables),
+    {.schema       = "sys",
+     .name         = "dm_db_partition_stats",
+     .columns      = count_columns,
+     .column_count = COUNT_OF(count_columns),
+     .fill         = fill_counts,
+     .permission   = SIM_PERM_VIEW_DATABASE_STATE},
     VIEW("INFORMATION_SCHEMA", "COLUMNS", info_column_columns, fill_info_columns),
     {.name = NULL},
 };

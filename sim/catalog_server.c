@@ -22,17 +22,79 @@ static const VirtualColumn database_columns[] = {
     {"state_desc", "nvarchar(60)"},
     {"is_in_standby", "bit"},
     {"is_cleanly_shutdown", "bit"},
+    {"is_supplemental_logging_enabled", "bit"},
     {"snapshot_isolation_state", "tinyint"},
     {"snapshot_isolation_state_desc", "nvarchar(60)"},
     {"is_read_committed_snapshot_on", "bit"},
     {"recovery_model", "tinyint"},
     {"recovery_model_desc", "nvarchar(60)"},
+    {"page_verify_option", "tinyint"},
+    {"page_verify_option_desc", "nvarchar(60)"},
+    {"is_auto_create_stats_on", "bit"},
+    {"is_auto_create_stats_incremental_on", "bit"},
+    {"is_auto_update_stats_on", "bit"},
+    {"is_auto_update_stats_async_on", "bit"},
+    {"is_ansi_null_default_on", "bit"},
     {"is_ansi_nulls_on", "bit"},
+    {"is_ansi_padding_on", "bit"},
+    {"is_ansi_warnings_on", "bit"},
+    {"is_arithabort_on", "bit"},
+    {"is_concat_null_yields_null_on", "bit"},
+    {"is_numeric_roundabort_on", "bit"},
     {"is_quoted_identifier_on", "bit"},
+    {"is_recursive_triggers_on", "bit"},
+    {"is_cursor_close_on_commit_on", "bit"},
+    {"is_local_cursor_default", "bit"},
+    {"is_fulltext_enabled", "bit"},
+    {"is_trustworthy_on", "bit"},
+    {"is_db_chaining_on", "bit"},
+    {"is_parameterization_forced", "bit"},
+    {"is_master_key_encrypted_by_server", "bit"},
+    {"is_query_store_on", "bit"},
+    {"is_published", "bit"},
+    {"is_subscribed", "bit"},
+    {"is_merge_published", "bit"},
+    {"is_distributor", "bit"},
+    {"is_sync_with_backup", "bit"},
+    {"service_broker_guid", "uniqueidentifier"},
     {"is_broker_enabled", "bit"},
     {"log_reuse_wait", "tinyint"},
-    {"is_encrypted", "bit"},
+    {"log_reuse_wait_desc", "nvarchar(60)"},
+    {"is_date_correlation_on", "bit"},
     {"is_cdc_enabled", "bit"},
+    {"is_encrypted", "bit"},
+    {"is_honor_broker_priority_on", "bit"},
+    {"replica_id", "uniqueidentifier"},
+    {"group_database_id", "uniqueidentifier"},
+    {"resource_pool_id", "int"},
+    {"default_language_lcid", "smallint"},
+    {"default_language_name", "nvarchar(128)"},
+    {"default_fulltext_language_lcid", "int"},
+    {"default_fulltext_language_name", "nvarchar(128)"},
+    {"is_nested_triggers_on", "bit"},
+    {"is_transform_noise_words_on", "bit"},
+    {"two_digit_year_cutoff", "smallint"},
+    {"containment", "tinyint"},
+    {"containment_desc", "nvarchar(60)"},
+    {"target_recovery_time_in_seconds", "int"},
+    {"delayed_durability", "int"},
+    {"delayed_durability_desc", "nvarchar(60)"},
+    {"is_memory_optimized_elevate_to_snapshot_on", "bit"},
+    {"is_federation_member", "bit"},
+    {"is_remote_data_archive_enabled", "bit"},
+    {"is_mixed_page_allocation_on", "bit"},
+    {"is_temporal_history_retention_enabled", "bit"},
+    {"catalog_collation_type", "int"},
+    {"catalog_collation_type_desc", "nvarchar(60)"},
+    {"physical_database_name", "nvarchar(128)"},
+    {"is_result_set_caching_on", "bit"},
+    {"is_accelerated_database_recovery_on", "bit"},
+    {"is_tempdb_spill_to_remote_store", "bit"},
+    {"is_stale_page_detection_on", "bit"},
+    {"is_memory_optimized_enabled", "bit"},
+    {"is_data_retention_enabled", "bit"},
+    {"is_ledger_on", "bit"},
+    {"is_change_feed_enabled", "bit"},
 };
 
 static int compatibility(int version)
@@ -43,6 +105,55 @@ static int compatibility(int version)
            : version == 2025 ? 170
                              : 160;
 }
+
+static const char *const on[]  = {"is_auto_create_stats_on", "is_auto_update_stats_on",
+                                  "is_memory_optimized_enabled",
+                                  "is_temporal_history_retention_enabled"};
+static const char *const off[] = {"is_read_only",
+                                  "is_auto_close_on",
+                                  "is_auto_shrink_on",
+                                  "is_in_standby",
+                                  "is_cleanly_shutdown",
+                                  "is_supplemental_logging_enabled",
+                                  "is_auto_create_stats_incremental_on",
+                                  "is_auto_update_stats_async_on",
+                                  "is_ansi_null_default_on",
+                                  "is_ansi_nulls_on",
+                                  "is_ansi_padding_on",
+                                  "is_ansi_warnings_on",
+                                  "is_arithabort_on",
+                                  "is_concat_null_yields_null_on",
+                                  "is_numeric_roundabort_on",
+                                  "is_quoted_identifier_on",
+                                  "is_recursive_triggers_on",
+                                  "is_cursor_close_on_commit_on",
+                                  "is_local_cursor_default",
+                                  "is_fulltext_enabled",
+                                  "is_trustworthy_on",
+                                  "is_db_chaining_on",
+                                  "is_parameterization_forced",
+                                  "is_master_key_encrypted_by_server",
+                                  "is_query_store_on",
+                                  "is_published",
+                                  "is_subscribed",
+                                  "is_merge_published",
+                                  "is_distributor",
+                                  "is_sync_with_backup",
+                                  "is_broker_enabled",
+                                  "is_date_correlation_on",
+                                  "is_encrypted",
+                                  "is_honor_broker_priority_on",
+                                  "is_memory_optimized_elevate_to_snapshot_on",
+                                  "is_federation_member",
+                                  "is_remote_data_archive_enabled",
+                                  "is_mixed_page_allocation_on",
+                                  "is_result_set_caching_on",
+                                  "is_accelerated_database_recovery_on",
+                                  "is_tempdb_spill_to_remote_store",
+                                  "is_stale_page_detection_on",
+                                  "is_data_retention_enabled",
+                                  "is_ledger_on",
+                                  "is_change_feed_enabled"};
 
 static bool fill_databases(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
@@ -58,6 +169,7 @@ static bool fill_databases(VirtualRows *rows, Exec *exec, BoundSource *source)
         SimValue *row = view_row(rows);
         view_set(rows, row, "name", TEXT(name));
         view_set(rows, row, "database_id", INT(sim_database_id(database)));
+        view_set(rows, row, "owner_sid", sim_binary((Bytes){(const uint8_t *)"\x01", 1}, -1));
         view_set(rows, row, "create_date", value_datetime(sim_database_created_us(database)));
         view_set(rows, row, "compatibility_level",
                  INT(compatibility(front_version(exec->session))));
@@ -71,13 +183,22 @@ static bool fill_databases(VirtualRows *rows, Exec *exec, BoundSource *source)
         view_set(rows, row, "recovery_model", INT(1));
         view_set(rows, row, "recovery_model_desc", TEXT(STR("FULL")));
         view_set(rows, row, "log_reuse_wait", INT(0));
-        static const char *const off[] = {"is_read_only",        "is_auto_close_on",
-                                          "is_auto_shrink_on",   "is_in_standby",
-                                          "is_cleanly_shutdown", "is_read_committed_snapshot_on",
-                                          "is_ansi_nulls_on",    "is_quoted_identifier_on",
-                                          "is_broker_enabled",   "is_encrypted"};
         for (size_t i = 0; i < COUNT_OF(off); i++)
             view_set(rows, row, off[i], BIT(false));
+        for (size_t i = 0; i < COUNT_OF(on); i++)
+            view_set(rows, row, on[i], BIT(true));
+        view_set(rows, row, "is_read_committed_snapshot_on", BIT(false));
+        view_set(rows, row, "page_verify_option", INT(2));
+        view_set(rows, row, "page_verify_option_desc", TEXT(STR("CHECKSUM")));
+        view_set(rows, row, "log_reuse_wait_desc", TEXT(STR("NOTHING")));
+        view_set(rows, row, "containment", INT(0));
+        view_set(rows, row, "containment_desc", TEXT(STR("NONE")));
+        view_set(rows, row, "target_recovery_time_in_seconds", INT(60));
+        view_set(rows, row, "delayed_durability", INT(0));
+        view_set(rows, row, "delayed_durability_desc", TEXT(STR("DISABLED")));
+        view_set(rows, row, "catalog_collation_type", INT(0));
+        view_set(rows, row, "catalog_collation_type_desc", TEXT(STR("DATABASE_DEFAULT")));
+        view_set(rows, row, "physical_database_name", TEXT(name));
         view_set(rows, row, "is_cdc_enabled", BIT(sim_cdc_is_enabled(database)));
     }
     return true;
@@ -106,46 +227,6 @@ static bool fill_recovery(VirtualRows *rows, Exec *exec, BoundSource *source)
         view_set(rows, row, "family_guid", guid);
         view_set(rows, row, "recovery_fork_guid", guid);
     }
-    return true;
-}
-
-static const VirtualColumn principal_columns[] = {{"name", "sysname"},
-                                                  {"principal_id", "int"},
-                                                  {"type", "char(1)"},
-                                                  {"type_desc", "nvarchar(60)"},
-                                                  {"default_schema_name", "sysname"},
-                                                  {"create_date", "datetime"},
-                                                  {"modify_date", "datetime"},
-                                                  {"owning_principal_id", "int"},
-                                                  {"sid", "varbinary(85)"},
-                                                  {"is_fixed_role", "bit"},
-                                                  {"authentication_type", "int"},
-                                                  {"authentication_type_desc", "nvarchar(60)"}};
-
-static void principal_row(VirtualRows *rows, Str name, int id, bool is_role, bool is_fixed)
-{
-    SimValue *row = view_row(rows);
-
-    view_set(rows, row, "name", TEXT(name));
-    view_set(rows, row, "principal_id", INT(id));
-    view_set(rows, row, "type", TEXT(is_role ? STR("R") : STR("S")));
-    view_set(rows, row, "type_desc", TEXT(is_role ? STR("DATABASE_ROLE") : STR("SQL_USER")));
-    if (!is_role) view_set(rows, row, "default_schema_name", TEXT(STR("dbo")));
-    view_set(rows, row, "is_fixed_role", BIT(is_fixed));
-    view_set(rows, row, "authentication_type", INT(is_role ? 0 : 1));
-    view_set(rows, row, "authentication_type_desc", TEXT(is_role ? STR("NONE") : STR("INSTANCE")));
-}
-
-static bool fill_principals(VirtualRows *rows, Exec *exec, BoundSource *source)
-{
-    (void)source;
-    principal_row(rows, STR("public"), 0, true, false);
-    principal_row(rows, STR("dbo"), 1, false, false);
-    if (!sim_name_equal(exec->session->user, STR("dbo")))
-        principal_row(rows, exec->session->user, 5, false, false);
-    principal_row(rows, STR("db_owner"), 16384, true, true);
-    principal_row(rows, STR("db_datareader"), 16390, true, true);
-    principal_row(rows, STR("db_datawriter"), 16391, true, true);
     return true;
 }
 
@@ -371,7 +452,6 @@ static bool fill_zones(VirtualRows *rows, Exec *exec, BoundSource *source)
 const VirtualTable catalog_server_views[] = {
     VIEW("sys", "databases", database_columns, fill_databases),
     VIEW("sys", "database_recovery_status", recovery_columns, fill_recovery),
-    VIEW("sys", "database_principals", principal_columns, fill_principals),
     VIEW("sys", "dm_exec_sessions", session_columns, fill_sessions),
     VIEW("sys", "dm_exec_requests", request_columns, fill_requests),
     VIEW("sys", "dm_exec_session_wait_stats", wait_columns, fill_waits),

@@ -53,12 +53,12 @@ static const VirtualColumn *columns_of_text(Arena *arena, const char *text, size
     Str rest                    = str_from_c(text);
 
     while (rest.len > 0) {
-        ptrdiff_t end  = str_find(rest, STR(", "), 0);
-        Str       one  = end < 0 ? rest : str_slice(rest, 0, (size_t)end);
-        ptrdiff_t mid  = str_find_char(one, ' ', 0);
-        Str       name = str_slice(one, 0, (size_t)mid);
+        ptrdiff_t end               = str_find(rest, STR(", "), 0);
+        Str       one               = end < 0 ? rest : str_slice(rest, 0, (size_t)end);
+        ptrdiff_t mid               = str_find_char(one, ' ', 0);
+        Str       name              = str_slice(one, 0, (size_t)mid);
         *LIST_PUSH(arena, &columns) = (VirtualColumn){
-            str_to_c(arena, name), str_to_c(arena, str_slice(one, (size_t)mid + 1, one.len))};
+            str_c(arena, name), str_c(arena, str_slice(one, (size_t)mid + 1, one.len))};
         rest = end < 0 ? STR_EMPTY : str_slice(rest, (size_t)end + 2, rest.len);
     }
     *count_out = columns.count;
@@ -69,21 +69,20 @@ const VirtualTable *view_of_text(Arena *arena, const ViewText *text)
 {
     VirtualTable *table = ARENA_NEW(arena, VirtualTable);
 
-    *table         = (VirtualTable){.schema = text->schema,
-                                    .name   = text->name,
-                                    .fill   = fill_nothing,
-                                    .query  = text->query};
+    *table = (VirtualTable){
+        .schema = text->schema, .name = text->name, .fill = fill_nothing, .query = text->query};
     table->columns = columns_of_text(arena, text->columns, &table->column_count);
     return table;
 }
 
 const VirtualTable *virtual_table_find(Arena *arena, Str schema, Str name)
 {
-    const VirtualTable *lists[] = {catalog_object_views,   catalog_server_views,
-                                   catalog_security_views, catalog_cdc_views,
+    const VirtualTable *lists[] = {catalog_object_views,     catalog_server_views,
+                                   catalog_security_views,   catalog_activity_views,
+                                   catalog_constraint_views, catalog_cdc_views,
                                    catalog_functions};
-    const ViewText *texts[] = {catalog_schema_views, catalog_information_views,
-                               catalog_dynamic_views};
+    const ViewText     *texts[] = {catalog_schema_views, catalog_information_views,
+                                   catalog_dynamic_views};
 
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         const VirtualTable *found = find_in(lists[i], schema, name);

@@ -79,6 +79,7 @@ static bool make_column(const Ddl *ddl, const ColumnDef *def, SimColumn *out)
                        .identity_seed = def->identity_seed,
                        .identity_step = def->identity_step,
                        .is_computed   = def->computed != NULL,
+                       .is_persisted  = def->is_persisted,
                        .default_value = def->default_value,
                        .computed      = def->computed,
                        .default_name  = def->default_name};

@@ -72,7 +72,7 @@ typedef struct SimColumn {
     bool        default_is_system_named;
     bool        is_nullable;
     bool        is_identity;
-    bool        is_computed;
+    bool        is_computed, is_persisted;
 } SimColumn;
 
 typedef struct SimIndexColumn {
@@ -112,7 +112,9 @@ int64_t sim_table_row_count(const SimTable *table);
 int64_t sim_table_size_bytes(const SimTable *table);
 /* IDENT_CURRENT: the last value given out, else the seed. */
 int64_t sim_table_identity_current(const SimTable *table);
-bool    sim_table_is_captured(const SimTable *table); /* sys.tables.is_tracked_by_cdc */
+/* The last value given out; false: none yet. */
+bool sim_table_identity_last(const SimTable *table, int64_t *out);
+bool sim_table_is_captured(const SimTable *table); /* sys.tables.is_tracked_by_cdc */
 /* The arena goes to the table and is closed with it: expressions of defaults and computed columns
  * live there. */
 void sim_table_adopt(SimTable *table, Arena *arena);
@@ -203,6 +205,16 @@ typedef struct SimWaiter {
 /* Wakes a waiting session, once, whoever else does; harmless when it does not wait. Not with a
  * latch of one's own held. */
 void sim_waiter_wake(SimWaiter *waiter);
+/* For sys.dm_tran_locks: what the lock manager knows. An uncommitted row is locked without an entry
+ * until somebody has to wait for it. Copies in `arena`. */
+typedef struct SimLockInfo {
+    int32_t     database_id, session_id;
+    int32_t     object_id; /* 0: a row */
+    const char *mode;      /* "IX" */
+    bool        is_waiting, is_conversion;
+    uint64_t    txn_id;
+} SimLockInfo;
+size_t sim_server_locks(SimServer *server, Arena *arena, SimLockInfo **out);
 /* Waits for sim_waiter_wake, at most timeout_ms (-1: for ever); true when woken, which may be for
  * an older reason: look again at what you wait for. */
 bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms);
@@ -321,6 +333,9 @@ typedef struct SimLogin {
 bool sim_create_login(SimServer *server, Str name, Str password, bool is_sysadmin,
                       SimError *error) MUST_CHECK;
 bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out);
+/* In the order they were made; the first has id 1, the others from 257 on. Copies in `arena`. */
+bool sim_server_next_login(SimServer *server, size_t *at, Arena *arena, SimLogin *out,
+                           int32_t *id_out);
 bool sim_create_user(SimDatabase *database, Str user, Str login, SimError *error) MUST_CHECK;
 bool sim_create_role(SimDatabase *database, Str role, SimError *error) MUST_CHECK;
 bool sim_drop_principal(SimDatabase *database, Str name, SimError *error) MUST_CHECK;

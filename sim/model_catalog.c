@@ -271,6 +271,12 @@ int64_t sim_table_identity_current(const SimTable *table)
     return column != NULL ? column->identity_seed : 0;
 }
 
+bool sim_table_identity_last(const SimTable *table, int64_t *out)
+{
+    *out = atomic_load(&table->identity);
+    return atomic_load(&table->identity_is_used);
+}
+
 uint64_t sim_next_rowversion(SimDatabase *database)
 {
     return atomic_fetch_add(&database->rowversion, 1) + 1;

@@ -654,3 +654,58 @@ void lock_release_all(SimTxn *txn)
     (void)pthread_mutex_unlock(&manager->mutex);
     wakes_send(&wakes);
 }
+
+/* --- for the catalog views --- */
+
+typedef struct LockList {
+    Arena *arena;
+    LIST(SimLockInfo) items;
+} LockList;
+
+static void list_resource(LockList *list, const LockResource *resource, int32_t object_id)
+{
+    static const char *const names[LOCK_MODE_COUNT] = {"Sch-S", "Sch-M", "IS", "IX", "S", "U", "X"};
+
+    for (const Hold *hold = resource->holds; hold != NULL; hold = hold->next)
+        for (unsigned mode = 0; mode < LOCK_MODE_COUNT; mode++)
+            if (hold->counts[mode] > 0)
+                *LIST_PUSH(list->arena, &list->items) = (SimLockInfo){
+                    .database_id = hold->txn->database->id,
+                    .session_id  = hold->txn->waiter->session_id,
+                    .object_id   = object_id,
+                    .mode        = names[mode],
+                    .txn_id      = hold->txn->id};
+    for (const LockRequest *request = resource->first; request != NULL; request = request->next)
+        *LIST_PUSH(list->arena,
+                   &list->items) = (SimLockInfo){.database_id   = request->txn->database->id,
+                                                 .session_id    = request->txn->waiter->session_id,
+                                                 .object_id     = object_id,
+                                                 .mode          = names[request->mode],
+                                                 .is_waiting    = true,
+                                                 .is_conversion = request->is_conversion,
+                                                 .txn_id        = request->txn->id};
+}
+
+size_t sim_server_locks(SimServer *server, Arena *arena, SimLockInfo **out)
+{
+    LockManager *manager  = &server->locks;
+    LockList     list     = {.arena = arena};
+    SimDatabase *database = NULL;
+    size_t       at       = 0;
+
+    while (sim_server_next_database(server, &at, &database)) {
+        (void)pthread_rwlock_rdlock(&database->catalog);
+        (void)pthread_mutex_lock(&manager->mutex);
+        for (size_t i = 0; i < database->table_count; i++)
+            list_resource(&list, &database->tables[i]->lock, database->tables[i]->object_id);
+        (void)pthread_mutex_unlock(&manager->mutex);
+        (void)pthread_rwlock_unlock(&database->catalog);
+    }
+    (void)pthread_mutex_lock(&manager->mutex);
+    for (size_t i = 0; i < manager->bucket_count; i++)
+        for (const LockResource *row = manager->buckets[i]; row != NULL; row = row->next)
+            list_resource(&list, row, 0);
+    (void)pthread_mutex_unlock(&manager->mutex);
+    *out = list.items.items;
+    return list.items.count;
+}

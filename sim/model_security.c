@@ -57,6 +57,21 @@ bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out)
     return ok;
 }
 
+bool sim_server_next_login(SimServer *server, size_t *at, Arena *arena, SimLogin *out,
+                           int32_t *id_out)
+{
+    (void)pthread_rwlock_rdlock(&server->lock);
+    bool found = *at < server->logins.count;
+    if (found) {
+        const LoginEntry *login = &server->logins.items[*at];
+        *out = (SimLogin){.name = str_copy(arena, login->name), .is_sysadmin = login->is_sysadmin};
+        *id_out = *at == 0 ? 1 : 256 + (int32_t)*at;
+        ++*at;
+    }
+    (void)pthread_rwlock_unlock(&server->lock);
+    return found;
+}
+
 /* --- principals of a database; with the catalog lock held --- */
 
 static Principal *find_principal(SimDatabase *database, Str name)
@@ -77,7 +92,9 @@ static Principal *add_principal(SimDatabase *database, PrincipalKind kind, Str n
     principal->name     = str_copy(database->arena, name);
     principal->login    = str_copy(database->arena, login);
     principal->is_fixed = is_fixed;
-    principal->id       = (int32_t)database->principals.count + (is_fixed ? 0 : 1);
+    principal->id       = 5; /* the first own one */
+    for (size_t i = 0; i < database->principals.count && !is_fixed; i++)
+        principal->id += !database->principals.items[i]->is_fixed;
     // NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers
     *LIST_PUSH(database->arena, &database->principals) = principal;
     return principal;
@@ -90,12 +107,14 @@ void security_open(SimDatabase *database)
                                         "db_datawriter", "db_denydatareader", "db_denydatawriter"};
     static const int32_t     first_fixed_role = 16384;
 
-    add_principal(database, PRINCIPAL_ROLE, STR("public"), STR_EMPTY, true)->id = 0;
-    add_principal(database, PRINCIPAL_USER, STR("dbo"), STR_EMPTY, true)->id    = 1;
-    add_principal(database, PRINCIPAL_USER, STR("guest"), STR_EMPTY, true)->id  = 2;
+    add_principal(database, PRINCIPAL_ROLE, STR("public"), STR_EMPTY, true)->id             = 0;
+    add_principal(database, PRINCIPAL_USER, STR("dbo"), STR_EMPTY, true)->id                = 1;
+    add_principal(database, PRINCIPAL_USER, STR("guest"), STR_EMPTY, true)->id              = 2;
+    add_principal(database, PRINCIPAL_USER, STR("INFORMATION_SCHEMA"), STR_EMPTY, true)->id = 3;
+    add_principal(database, PRINCIPAL_USER, STR("sys"), STR_EMPTY, true)->id                = 4;
     for (size_t i = 0; i < COUNT_OF(roles); i++)
         add_principal(database, PRINCIPAL_ROLE, str_from_c(roles[i]), STR_EMPTY, true)->id =
-            first_fixed_role + (int32_t)i;
+            first_fixed_role + (int32_t)i + (i > 3); /* 16388 is nobody's */
 }
 
 bool security_has_principal(SimDatabase *database, Str name)

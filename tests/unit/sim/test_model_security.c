@@ -236,9 +236,10 @@ static void the_views_see_principals_and_grants(void **state)
     for (size_t at = 0;
          sim_database_next_principal(shop.database, &at, shop.world->arena, &principal); count++)
         roles += principal.is_role;
-    assert_int_equal(count, 13);
+    assert_int_equal(count, 15);
     assert_int_equal(roles, 10);
     assert_str_is(principal.name, "reader_user");
+    assert_int_equal(principal.id, 5);
     grant(&shop, "reader_user", SIM_PERM_SELECT, 0, "dbo", "", false);
     size_t at = 0;
     assert_true(sim_database_next_grant(shop.database, &at, shop.world->arena, &info));
