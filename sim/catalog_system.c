@@ -7,9 +7,9 @@ enum { FIRST_ID = -101 };
 
 static const VirtualTable *const *view_lists(size_t *count)
 {
-    static const VirtualTable *const lists[] = {catalog_object_views, catalog_server_views,
-                                                catalog_security_views, catalog_activity_views,
-                                                catalog_constraint_views};
+    static const VirtualTable *const lists[] = {catalog_object_views,     catalog_server_views,
+                                                catalog_security_views,   catalog_activity_views,
+                                                catalog_constraint_views, catalog_cdc_views};
     *count                                   = COUNT_OF(lists);
     return lists;
 }
@@ -94,6 +94,8 @@ static bool next_of_list(Arena *arena, SystemObject *object, bool *is_end)
     *is_end = false;
     if (list < views) {
         const VirtualTable *view = &view_list[list][object->at];
+        while (view->name && str_equal_c(str_from_c(view->schema), "cdc")) /* of one database */
+            view = &view_list[list][++object->at];
         return view->name && give(object, str_from_c(view->schema), str_from_c(view->name), "V");
     }
     list -= views;
