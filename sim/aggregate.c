@@ -18,6 +18,7 @@ static const SimAggregate aggregates[] = {
     {"STDEVP", SIM_STDEVP, 1},
     {"VAR", SIM_VAR, 1},
     {"VARP", SIM_VARP, 1},
+    {"__$BYTES_OR", SIM_BYTES_OR, 1},
 };
 
 const SimAggregate *sim_aggregate_find(Str name)
@@ -36,8 +37,8 @@ static bool is_float(SimTypeKind kind)
 
 static bool refuse(const SimAggregate *aggregate, const SimType *arg, SimError *error)
 {
-    static const char *const names[] = {"count",      "count_big", "sum",    "avg", "min", "max",
-                                        "string_agg", "stdev",     "stdevp", "var", "varp"};
+    static const char *const names[] = {"count",      "count_big", "sum",    "avg", "min",  "max",
+                                        "string_agg", "stdev",     "stdevp", "var", "varp", "or"};
 
     return sim_error(error, 8117, "Operand data type %s is invalid for %s operator.",
                      arg->kind == SIM_DECIMAL ? "numeric" : sim_type_name(arg->kind),
@@ -105,6 +106,10 @@ bool sim_aggregate_type(const SimAggregate *aggregate, const SimType *arg, SimTy
     case SIM_VARP:
         if (!sim_type_is_number(kind) || kind == SIM_BIT) return refuse(aggregate, operand, error);
         *out = sim_type(SIM_FLOAT);
+        return true;
+    case SIM_BYTES_OR:
+        if (kind != SIM_VARBINARY) return refuse(aggregate, operand, error);
+        *out = *operand;
         return true;
     }
     return true;
@@ -238,6 +243,12 @@ bool sim_accumulator_add(SimAccumulator *accumulator, const SimValue *value,
     case SIM_STDEVP:
     case SIM_VAR:
     case SIM_VARP: add_statistics(accumulator, as_double(value)); return true;
+    case SIM_BYTES_OR:
+        if (!accumulator->has_value) keep_best(accumulator, value);
+        accumulator->has_value = true;
+        for (size_t i = 0; i < MIN(value->bytes.len, accumulator->bytes_len); i++)
+            accumulator->bytes[i] |= value->bytes.ptr[i];
+        return true;
     }
     return true;
 }
@@ -303,6 +314,7 @@ bool sim_accumulator_result(const SimAccumulator *accumulator, SimValue *out, Si
         return out->is_null || sum_result(accumulator, out, error);
     case SIM_MIN:
     case SIM_MAX:
+    case SIM_BYTES_OR:
         out->is_null = !accumulator->has_value;
         if (out->is_null) return true;
         *out      = accumulator->best;

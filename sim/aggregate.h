@@ -17,6 +17,7 @@ typedef enum SimAggregateKind {
     SIM_STDEVP,
     SIM_VAR,
     SIM_VARP,
+    SIM_BYTES_OR, /* of our own queries: update masks of one length, put together */
 } SimAggregateKind;
 
 typedef struct SimAggregate {

@@ -217,6 +217,10 @@ static bool bind_aggregate_call(Binder *binder, QueryScope *scope, const Expr *e
     const Expr *first  = expr->args.count > 0 ? expr->args.items[0] : NULL;
     size_t      wanted = call->function->args ? call->function->args : 1;
 
+    if (call->function->kind == SIM_BYTES_OR && !binder->is_trusted)
+        return binder_error(binder, expr->line, 195,
+                            "'%.*s' is not a recognized built-in function name.",
+                            STR_ARG(expr->function.name));
     if (expr->args.count != wanted) return wrong_count(binder, expr, (int)wanted);
     if (first->kind != EXPR_STAR) {
         if (!bind_expr(binder, scope, first, &call->arg)) return false;

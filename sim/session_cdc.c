@@ -1,4 +1,4 @@
-/* session_cdc.c - the procedures of change data capture, who may call them, and cdc.fn_cdc_get_all_changes_<ci> (sqlserver.md 2.15). */
+/* session_cdc.c - the procedures of change data capture and who may call them (sqlserver.md 2.15). */
 #include "sim/catalog_internal.h"
 
 /* --- access --- */
@@ -16,8 +16,8 @@ static bool can_read_columns(SimSession *session, SimDatabase *database, Str use
     return sim_has_permission(database, user, SIM_PERM_SELECT, source, names, count, false);
 }
 
-static bool access_in(SimSession *session, SimDatabase *database,
-                      const SimCaptureInstance *instance)
+bool cdc_can_access_in(SimSession *session, SimDatabase *database,
+                       const SimCaptureInstance *instance)
 {
     Str user;
 
@@ -30,7 +30,7 @@ static bool access_in(SimSession *session, SimDatabase *database,
 
 bool cdc_can_access(SimSession *session, const SimCaptureInstance *instance)
 {
-    return access_in(session, session->database, instance);
+    return cdc_can_access_in(session, session->database, instance);
 }
 
 bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *arena, SimValue *out)
@@ -39,7 +39,7 @@ bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *ar
 
     *out = value_lsn(arena, LSN_ZERO);
     if (!sim_cdc_find_instance(database, name, arena, &instance) ||
-        !access_in(session, database, &instance))
+        !cdc_can_access_in(session, database, &instance))
         return true;
     if (!instance.is_reached)
         *out = sim_null(sim_type_sized(SIM_BINARY, LSN_BYTES));
@@ -200,7 +200,7 @@ static const ResultSpec help_specs[] = {{"source_schema", "sysname"},
                                         {"index_column_list", "nvarchar(max)"},
                                         {"captured_column_list", "nvarchar(max)"}};
 
-static void append_name(Buf *buf, Str name)
+void cdc_append_name(Buf *buf, Str name)
 {
     if (buf->len > 0) buf_append_c(buf, ", ");
     buf_append_char(buf, '[');
@@ -221,9 +221,9 @@ static bool help_row(ProcCall *call, const SimCaptureInstance *instance)
         table        = source ? sim_table_info(source)->name : instance->source_table;
 
     for (size_t i = 0; i < instance->index_column_count; i++)
-        append_name(&keys, instance->index_columns[i]);
+        cdc_append_name(&keys, instance->index_columns[i]);
     for (size_t i = 0; i < instance->column_count; i++)
-        append_name(&columns, instance->columns[i].name);
+        cdc_append_name(&columns, instance->columns[i].name);
     SimValue row[] = {
         value_text(arena, schema),
         value_text(arena, table),
@@ -408,135 +408,3 @@ const ProcEntry cdc_procs[] = {
      "capture_instance,low_water_mark,threshold,fCleanupFailed"},
     {NULL, NULL, NULL},
 };
-
-/* --- cdc.fn_cdc_get_all_changes_<ci>(from, to, option) --- */
-static const SimValue *lsn_value(Node *node, Exec *exec, SimValue *held)
-{
-    SimType         type  = sim_type_sized(SIM_BINARY, LSN_BYTES);
-    const SimValue *value = node_eval(node, exec);
-
-    if (!value || value->is_null) return value;
-    return sim_convert(value, &type, 0, false, exec->scratch, held, exec->error) ? held : NULL;
-}
-
-/* A range outside of what the instance holds, or an unknown option, is 313. args: from, to, option, the function's min and max. */
-static Truth test_change_range(Node *node, Exec *exec)
-{
-    SimValue        held[4];
-    const SimValue *lsns[4];
-    bool            bad = false;
-
-    for (size_t i = 0; i < 4; i++) {
-        lsns[i] = lsn_value(node->args[i == 0 ? 0 : i == 1 ? 1 : i + 1], exec, &held[i]);
-        if (!lsns[i]) return TRUTH_ERROR;
-        if (lsns[i] != &held[i]) held[i] = *lsns[i];
-        bad |= lsns[i]->is_null;
-    }
-    const SimValue *option = node_eval(node->args[2], exec);
-    if (!option) return TRUTH_ERROR;
-    Str text = option->is_null ? STR_EMPTY : str_trim(sim_value_text(exec->scratch, option));
-    bad |= !sim_name_equal(text, STR("all")) && !sim_name_equal(text, STR("all update old"));
-    if (!bad)
-        bad = sim_compare_same(&held[0], &held[2]) < 0 ||
-              sim_compare_same(&held[1], &held[3]) > 0 || sim_compare_same(&held[0], &held[1]) > 0;
-    if (!bad) return TRUTH_TRUE;
-    sim_error(exec->error, 313,
-              "An insufficient number of arguments were supplied for the procedure or function "
-              "cdc.fn_cdc_get_all_changes_ ... .");
-    exec->error->state = 3;
-    return TRUTH_ERROR;
-}
-
-static bool bind_range_check(Binder *binder, QueryScope *scope, const Source *from, Str database,
-                             Str instance, Node **out)
-{
-    Str text = str_printf(
-        binder->arena,
-        "SELECT [%.*s].sys.fn_cdc_get_min_lsn(@__instance), [%.*s].sys.fn_cdc_get_max_lsn()",
-        STR_ARG(database), STR_ARG(database));
-    StmtList stmts = {0};
-    Node    *node  = node_new(binder->arena, NODE_PREDICATE, sim_type(SIM_BIT), from->line);
-    SimValue name  = sim_nvarchar(binder->arena, instance);
-
-    if (!sim_parse(text, true, binder->arena, &stmts, binder->error)) return false;
-    *LIST_PUSH(binder->arena, &binder->substitutions) = (Substitution){
-        STR("@__instance"), node_const(binder->arena, &name, from->line)};
-    node->test      = test_change_range;
-    node->args      = ARENA_ARRAY(binder->arena, Node *, 5);
-    node->arg_count = 5;
-    for (size_t i = 0; i < 3; i++)
-        if (!bind_expr(binder, scope, from->args.items[i], &node->args[i])) return false;
-    for (size_t i = 0; i < 2; i++)
-        if (!bind_expr(binder, scope, stmts.items[0]->select->items.items[i].expr,
-                       &node->args[3 + i]))
-            return false;
-    *out = node;
-    return true;
-}
-
-static Str changes_text(Arena *arena, Str database, const SimCaptureInstance *instance)
-{
-    Buf names = buf_new(arena, 0);
-
-    for (size_t i = 0; i < instance->column_count; i++)
-        append_name(&names, instance->columns[i].name);
-    return str_printf(arena,
-                      "SELECT [__$start_lsn], [__$seqval], [__$operation], [__$update_mask], %.*s "
-                      "FROM [%.*s].cdc.[%.*s_CT] WHERE [__$start_lsn] >= "
-                      "CAST(@__from AS binary(10)) AND [__$start_lsn] <= CAST(@__to AS binary(10)) "
-                      "AND ([__$operation] <> 3 OR RTRIM(@__option) = 'all update old')",
-                      STR_ARG(buf_str(&names)), STR_ARG(database), STR_ARG(instance->name));
-}
-
-bool bind_cdc_function(Binder *binder, QueryScope *scope, const Source *from, SelectPlan **out,
-                       bool *found)
-{
-    Str prefix                  = STR("fn_cdc_get_all_changes_"),
-        lower                   = str_lower_ascii(binder->arena, from->name.name);
-    SimDatabase       *database = binder->session->database;
-    SimCaptureInstance instance = {.name = STR_EMPTY};
-    StmtList           stmts    = {0};
-    Node              *check    = NULL;
-    Str                user;
-
-    *found = false;
-    if (!sim_name_equal(from->name.schema, STR("cdc"))) return true;
-    if (str_starts_with(lower, STR("fn_cdc_get_net_changes_")))
-        return binder_not_supported(binder, from->line, "cdc.fn_cdc_get_net_changes_<instance>");
-    if (!str_starts_with(lower, prefix)) return true;
-    if (!str_is_empty(from->name.database))
-        database = sim_server_find_database(binder->session->server, from->name.database);
-    Str name = str_slice(from->name.name, prefix.len, from->name.name.len);
-    if (!database || !sim_cdc_find_instance(database, name, binder->arena, &instance))
-        return binder_error(binder, from->line, 208, "Invalid object name 'cdc.%.*s'.",
-                            STR_ARG(from->name.name));
-    if (!session_user_in(binder->session, database, &user) ||
-        !access_in(binder->session, database, &instance))
-        return binder_error(
-            binder, from->line, 229,
-            "The SELECT permission was denied on the object '%.*s', database '%.*s', schema 'cdc'.",
-            STR_ARG(from->name.name), STR_ARG(sim_database_name(database)));
-    if (from->args.count != 3)
-        return binder_error(binder, from->line, 313,
-                            "An insufficient number of arguments were supplied for the procedure "
-                            "or function cdc.%.*s.",
-                            STR_ARG(from->name.name));
-    *found = true;
-    if (!bind_range_check(binder, scope, from, sim_database_name(database), instance.name, &check))
-        return false;
-    static const char *const names[] = {"@__from", "@__to", "@__option"};
-    for (size_t i = 0; i < 3; i++)
-        *LIST_PUSH(binder->arena, &binder->substitutions) = (Substitution){str_from_c(names[i]),
-                                                                           check->args[i]};
-    if (!sim_parse(changes_text(binder->arena, sim_database_name(database), &instance), true,
-                   binder->arena, &stmts, binder->error))
-        return false;
-    bool trusted       = binder->is_trusted;
-    binder->is_trusted = true;
-    bool ok            = bind_select(binder, scope, stmts.items[0]->select, out);
-    binder->is_trusted = trusted;
-    binder->substitutions.count -= 4;
-    if (!ok) return false;
-    (*out)->op = op_filter(binder->arena, (*out)->op, check);
-    return true;
-}

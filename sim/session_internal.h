@@ -330,6 +330,9 @@ SimTable  *session_find_object(SimSession *session, Arena *arena, Str text,
 
 /* --- CDC access (sqlserver.md 2.15) --- */
 bool cdc_can_access(SimSession *session, const SimCaptureInstance *instance);
+bool cdc_can_access_in(SimSession *session, SimDatabase *database,
+                       const SimCaptureInstance *instance);
+void cdc_append_name(Buf *buf, Str name);  /* "[a], [b]" */
 bool cdc_need_enabled(ProcCall *call); /* 22901 */
 bool cdc_need_owner(ProcCall *call);   /* 22904 */
 bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *arena, SimValue *out);

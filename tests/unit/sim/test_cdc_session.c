@@ -16,11 +16,13 @@
     }
 
 FILE_TEST(jobs_and_scan_sessions, "cdc_job")
+FILE_TEST(net_changes, "cdc_net")
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_and_scan_sessions),
+        cmocka_unit_test(net_changes),
     };
 
     return cmocka_run_group_tests_name("cdc_session", tests, NULL, NULL);
