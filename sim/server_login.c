@@ -94,6 +94,7 @@ static bool accept_login(Connection *connection, const TdsLogin *login)
     uint32_t   tds_version  = connection->client.tds_version;
     Str        database     = sim_session_database(connection->session);
     size_t     packet_bytes = negotiated_packet_bytes(login->packet_bytes);
+    bool       is_tds8      = login->asks_tds8 && connection->is_strict;
     uint8_t    collation[5];
 
     connection_begin_response(connection);
@@ -106,7 +107,7 @@ static bool accept_login(Connection *connection, const TdsLogin *login)
                       (Bytes){collation, 0});
     tds_put_env_text(writer, SIM_ENV_LANGUAGE, STR("us_english"), STR_EMPTY);
     put_info(connection, 5703, 1, STR("Changed language setting to us_english."));
-    tds_put_login_ack(writer, tds_version, STR("Microsoft SQL Server"),
+    tds_put_login_ack(writer, is_tds8 ? TDS_VERSION_80 : tds_version, STR("Microsoft SQL Server"),
                       major_version(sim_server_version(connection->server)), 0, VERSION_BUILD);
     tds_put_env_text(writer, SIM_ENV_PACKET_SIZE,
                      str_printf(connection->arena, "%zu", packet_bytes), STR("4096"));

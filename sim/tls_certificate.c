@@ -44,7 +44,7 @@ static bool fill(X509 *certificate, EVP_PKEY *key)
            X509_gmtime_adj(X509_getm_notBefore(certificate), -DAY_S) &&
            X509_gmtime_adj(X509_getm_notAfter(certificate), DAYS * DAY_S) &&
            set_names(certificate) && X509_set_pubkey(certificate, key) == 1 &&
-           add_extension(certificate, NID_subject_alt_name, "DNS:" DOMAIN ",IP:127.0.0.1") &&
+           add_extension(certificate, NID_subject_alt_name, "DNS:" DOMAIN ",IP:127.0.0.1,DNS:127.0.0.1") &&
            add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE") &&
            add_extension(certificate, NID_ext_key_usage, "serverAuth") &&
            add_extension(certificate, NID_subject_key_identifier, "hash") &&

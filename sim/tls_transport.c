@@ -9,6 +9,7 @@
 
 #define PIECE_BYTES ((size_t)64 << 10)                 /* encrypted at once, in records of 16 KiB */
 #define OUT_BYTES   (PIECE_BYTES + ((size_t)32 << 10)) /* also a certificate and those behind it */
+#define LATE_BYTES  ((size_t)256)
 
 struct TlsTransport {
     TdsTransport    base; /* first */
@@ -18,8 +19,10 @@ struct TlsTransport {
     pthread_mutex_t lock; /* guards the rest: the listener's thread peeks while this one's writes */
     Bytes           given;          /* of a handshake message, what OpenSSL has not read yet */
     bool            is_in_messages; /* the handshake's bytes come as messages */
-    bool            is_peeking;     /* must not wait, nor write */
+    bool            is_peeking;     /* must not wait, nor touch `out` */
     bool            saw_end;        /* the socket's */
+    size_t          late_len; /* what a look made OpenSSL say, to be sent in front of the next */
+    uint8_t         late[LATE_BYTES];
     size_t          out_len;
     uint8_t         out[OUT_BYTES];
 };
@@ -86,10 +89,14 @@ static int on_write(BIO *bio, const char *buf, int len)
 {
     TlsTransport *transport = BIO_get_data(bio);
 
+    size_t  *used = transport->is_peeking ? &transport->late_len : &transport->out_len;
+    uint8_t *to   = transport->is_peeking ? transport->late : transport->out;
+
     BIO_clear_retry_flags(bio);
-    if (len < 0 || transport->is_peeking || (size_t)len > OUT_BYTES - transport->out_len) return -1;
-    memcpy(transport->out + transport->out_len, buf, (size_t)len);
-    transport->out_len += (size_t)len;
+    if (len < 0 || (size_t)len > (transport->is_peeking ? LATE_BYTES : OUT_BYTES) - *used)
+        return -1;
+    memcpy(to + *used, buf, (size_t)len);
+    *used += (size_t)len;
     return len;
 }
 
@@ -140,7 +147,10 @@ static bool tls_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err 
 
         pthread_mutex_lock(&transport->lock);
         ERR_clear_error();
-        ok = SSL_write_ex(transport->ssl, bytes, part, &written) == 1;
+        memcpy(transport->out, transport->late, transport->late_len);
+        transport->out_len  = transport->late_len;
+        transport->late_len = 0;
+        ok                  = SSL_write_ex(transport->ssl, bytes, part, &written) == 1;
         if (!ok) (void)tls_fail(err, ERR_SOURCE, "TLS", "nothing more can be encrypted");
         pthread_mutex_unlock(&transport->lock);
         if (!ok || !flush(transport, err)) return false;

@@ -99,6 +99,7 @@ enum { /* type tokens */
 #define TDS_VERSION_73A 0x730A0003u
 #define TDS_VERSION_73B 0x730B0003u
 #define TDS_VERSION_74  0x74000004u
+#define TDS_VERSION_80  0x08000000u /* 7.4 inside of TLS; only its name is in no order with these */
 
 /* --- reading bytes that somebody else sent: every read is checked, an overrun sets `failed` and gives zeros --- */
 typedef struct TdsCursor {

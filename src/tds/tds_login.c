@@ -153,10 +153,13 @@ bool tds_parse_login(Bytes body, Arena *arena, TdsLogin *out)
 {
     TdsCursor cursor = tds_cursor(body);
     uint8_t   flags2, flags3, type_flags;
+    uint32_t  asked;
 
     *out = (TdsLogin){.packet_bytes = 0};
     if (tds_get_u32(&cursor) > body.len) return false;
-    out->tds_version  = spoken_version(tds_get_u32(&cursor));
+    asked             = tds_get_u32(&cursor);
+    out->asks_tds8    = asked == TDS_VERSION_80;
+    out->tds_version  = out->asks_tds8 ? TDS_VERSION_74 : spoken_version(asked);
     out->packet_bytes = tds_get_u32(&cursor);
     (void)tds_get_bytes(&cursor, 12); /* client version, process, connection */
     (void)tds_get_u8(&cursor);        /* OptionFlags1 */

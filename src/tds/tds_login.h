@@ -31,6 +31,7 @@ enum {
 
 typedef struct TdsLogin {
     uint32_t tds_version;  /* one of TDS_VERSION_..., brought down to what we speak */
+    bool     asks_tds8;    /* `tds_version` is 7.4 then */
     uint32_t packet_bytes; /* as asked; 0: the default */
     Str      host, user, password, app, server, language, database;
     bool     odbc, read_only_intent, integrated, changes_password, asks_features, asks_utf8,

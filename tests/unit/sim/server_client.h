@@ -27,6 +27,7 @@ typedef struct Client {
     uint64_t     transaction;
     TdsMessage   message; /* the last answer */
     TdsResponse  response;
+    void        *layer; /* of a test that puts something between messages and socket */
 } Client;
 
 static bool client_recv(TdsTransport *base, uint8_t *buf, size_t size, size_t *got_out, Err *err)
