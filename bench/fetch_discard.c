@@ -1,7 +1,11 @@
 /* fetch_discard.c - the limit tidelake is measured against: fetches the change rows of a capture
  * instance through the same driver in the same blocks, and throws them away.
  *
- * fetch-discard CONNECTION CAPTURE_INSTANCE     prints "rows N bytes M" */
+ * fetch-discard CONNECTION CAPTURE_INSTANCE
+ *
+ * Prints "rows N bytes M wall_s W blocked_s B": how long the read took, and how long of that the server
+ * waited for this client to take what it had sent, as tidesim.stats says. */
+#define _POSIX_C_SOURCE 200809L
 #include <sql.h>
 #include <sqlext.h>
 
@@ -9,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define BUDGET_BYTES (8 << 20) /* as tidelake: 8 MiB of bound buffers, at most 10,000 rows */
 #define MOST_ROWS    10000
@@ -67,6 +72,36 @@ static void describe(SQLHSTMT statement, SQLUSMALLINT column, Bound *out)
     }
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What the server has spent waiting for this connection so far. */
+static double blocked_s(SQLHDBC connection)
+{
+    SQLHSTMT statement;
+    SQLCHAR  scope[16], question[] = "EXEC tidesim.stats";
+    SQLLEN   len;
+    int64_t  blocked_ns = 0, total_ns = 0;
+
+    check(SQLAllocHandle(SQL_HANDLE_STMT, connection, &statement), SQL_HANDLE_DBC, connection,
+          "statement");
+    check(SQLExecDirect(statement, question, SQL_NTS), SQL_HANDLE_STMT, statement, "stats");
+    while (SQLFetch(statement) == SQL_SUCCESS) {
+        check(SQLGetData(statement, 1, SQL_C_CHAR, scope, sizeof scope, &len), SQL_HANDLE_STMT,
+              statement, "stats");
+        check(SQLGetData(statement, 8, SQL_C_SBIGINT, &blocked_ns, sizeof blocked_ns, &len),
+              SQL_HANDLE_STMT, statement, "stats");
+        if (strcmp((char *)scope, "total") == 0) total_ns = blocked_ns;
+    }
+    (void)SQLFreeHandle(SQL_HANDLE_STMT, statement);
+    return 1e-9 * (double)total_ns;
+}
+
 int main(int argc, char **argv)
 {
     SQLHENV            environment;
@@ -95,6 +130,7 @@ int main(int argc, char **argv)
           SQL_HANDLE_DBC, connection, "connect");
     check(SQLAllocHandle(SQL_HANDLE_STMT, connection, &statement), SQL_HANDLE_DBC, connection,
           "statement");
+    double began_s = now_s();
     check(SQLExecDirect(statement, (SQLCHAR *)sql, SQL_NTS), SQL_HANDLE_STMT, statement, "query");
     check(SQLNumResultCols(statement, &columns), SQL_HANDLE_STMT, statement, "columns");
     for (SQLSMALLINT c = 0; c < columns && c < MOST_COLUMNS; c++) {
@@ -120,6 +156,9 @@ int main(int argc, char **argv)
         if (code == SQL_NO_DATA) break;
         rows += fetched;
     }
-    printf("rows %llu bytes %llu\n", rows, rows * row_bytes);
+    double wall_s = now_s() - began_s;
+    (void)SQLFreeHandle(SQL_HANDLE_STMT, statement);
+    printf("rows %llu bytes %llu wall_s %.6f blocked_s %.6f\n", rows, rows * row_bytes, wall_s,
+           blocked_s(connection));
     return 0;
 }
