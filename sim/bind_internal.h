@@ -36,6 +36,7 @@ typedef struct
     bool               has_more; /* fill gave some rows and wants to be called again */
     void              *state;    /* of such a fill, NULL at first; in `keep` */
     Arena             *keep;
+    bool lsn_has_nul; /* for dm_cdc_log_scan_sessions */
 } VirtualRows;
 typedef struct VirtualTable {
     const char          *schema, *name;

@@ -192,6 +192,20 @@ static int64_t whole_seconds(int64_t from_us, int64_t to_us)
 }
 
 /* What a session found, or all of them together: then it is number 0. */
+/* 22 characters, behind which some servers have a NUL. */
+static SimValue scan_lsn_text(VirtualRows *rows, Lsn lsn)
+{
+    static const char nul[2] = {0, 0};
+    SimValue          text   = lsn_text(rows, lsn);
+    Buf               buf    = buf_new(rows->arena, 0);
+
+    if (!rows->lsn_has_nul) return text;
+    buf_append(&buf, bytes_str(text.bytes));
+    buf_append(&buf, (Str){nul, sizeof nul});
+    text.bytes = str_bytes(buf_str(&buf));
+    return text;
+}
+
 static void session_row(VirtualRows *rows, const SimScanSession *session, int32_t failed_count)
 {
     SimValue *row          = view_row(rows);
@@ -205,16 +219,16 @@ static void session_row(VirtualRows *rows, const SimScanSession *session, int32_
         INT(session->transactions > 0 ? whole_seconds(session->start_us, session->end_us) : 0));
     view_set(rows, row, "scan_phase", TEXT(is_aggregate ? STR("Aggregate") : STR("Done")));
     view_set(rows, row, "error_count", INT(failed_count));
-    view_set(rows, row, "start_lsn", lsn_text(rows, session->start_lsn));
-    view_set(rows, row, "current_lsn", lsn_text(rows, is_aggregate ? LSN_ZERO : session->end_lsn));
-    view_set(rows, row, "end_lsn", lsn_text(rows, session->end_lsn));
+    view_set(rows, row, "start_lsn", scan_lsn_text(rows, session->start_lsn));
+    view_set(rows, row, "current_lsn", scan_lsn_text(rows, is_aggregate ? LSN_ZERO : session->end_lsn));
+    view_set(rows, row, "end_lsn", scan_lsn_text(rows, session->end_lsn));
     view_set(rows, row, "tran_count", INT(session->transactions));
-    view_set(rows, row, "last_commit_lsn", lsn_text(rows, session->end_lsn));
+    view_set(rows, row, "last_commit_lsn", scan_lsn_text(rows, session->end_lsn));
     view_set(rows, row, "log_record_count", INT(session->records));
     view_set(rows, row, "schema_change_count", INT(session->ddl_count));
     view_set(rows, row, "command_count", INT(session->commands));
-    view_set(rows, row, "first_begin_cdc_lsn", lsn_text(rows, session->first_begin_lsn));
-    view_set(rows, row, "last_commit_cdc_lsn", lsn_text(rows, session->last_commit_lsn));
+    view_set(rows, row, "first_begin_cdc_lsn", scan_lsn_text(rows, session->first_begin_lsn));
+    view_set(rows, row, "last_commit_cdc_lsn", scan_lsn_text(rows, session->last_commit_lsn));
     if (session->transactions > 0) {
         view_set(rows, row, "last_commit_time", value_datetime(session->last_commit_us));
         view_set(rows, row, "last_commit_cdc_time", value_datetime(session->last_commit_us));
@@ -251,8 +265,8 @@ static bool fill_sessions(VirtualRows *rows, Exec *exec, BoundSource *source)
     SimScanSession  all          = {.id = 0};
     int32_t         failed_count = 0;
 
-    (void)exec;
     if (count == 0) return true;
+    rows->lsn_has_nul = sim_server_knob(exec->session->server, SIM_KNOB_SCAN_LSN_NUL) != 0;
     all.start_us = sessions[0].start_us;
     for (size_t i = 0; i < count; i++) {
         add_session(&all, &sessions[i]);

@@ -397,13 +397,15 @@ static bool fill_waits(VirtualRows *rows, Exec *exec, BoundSource *source)
     SimSession *session = exec->session;
 
     (void)source;
-    if (session->stats.blocked_ns == 0) return true;
+    int64_t blocked_ns = atomic_load(&session->stats.blocked_ns);
+
+    if (blocked_ns == 0) return true;
     SimValue *row = view_row(rows);
     view_set(rows, row, "session_id", INT(session->id));
     view_set(rows, row, "wait_type", TEXT(STR("ASYNC_NETWORK_IO")));
     view_set(rows, row, "waiting_tasks_count", value_bigint(1));
-    view_set(rows, row, "wait_time_ms", value_bigint(session->stats.blocked_ns / 1000000));
-    view_set(rows, row, "max_wait_time_ms", value_bigint(session->stats.blocked_ns / 1000000));
+    view_set(rows, row, "wait_time_ms", value_bigint(blocked_ns / 1000000));
+    view_set(rows, row, "max_wait_time_ms", value_bigint(blocked_ns / 1000000));
     view_set(rows, row, "signal_wait_time_ms", value_bigint(0));
     return true;
 }

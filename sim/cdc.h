@@ -134,6 +134,19 @@ bool sim_cdc_scan_now(SimDatabase *database, int64_t *transactions_out, int64_t 
  * it takes. */
 bool sim_cdc_scan(SimDatabase *database, int64_t maxtrans, int64_t maxscans,
                   int64_t *transactions_out, int64_t *rows_out, SimError *error) MUST_CHECK;
+/* The capture job fails with this error, and nothing is captured until it is started again: by sim_cdc_start_capture or
+ * sim_cdc_set_mode. */
+void sim_cdc_fail(SimDatabase *database, const SimError *error);
+/* Before each cycle; false: it fails. */
+typedef bool (*SimScanHook)(void *arg, SimDatabase *database, SimError *error);
+void sim_server_set_scan_hook(SimServer *server, SimScanHook hook, void *arg);
+/* Between these a waiter is woken after each cycle that captured something. */
+typedef struct CaptureWait {
+    SimWaiter          *waiter;
+    struct CaptureWait *next; /* internal */
+} CaptureWait;
+void sim_cdc_wait_begin(SimDatabase *database, CaptureWait *wait);
+void sim_cdc_wait_end(SimDatabase *database, CaptureWait *wait);
 bool sim_cdc_idle_now(SimDatabase *database, SimError *error) MUST_CHECK; /* adds an idle entry */
 /* Marks first, then deletes change rows in batches, then mapping entries no instance needs (2.16).
  * `low_water_mark` zero: by retention. `instance` empty: all. */

@@ -139,7 +139,8 @@ static size_t instances_of(const Cycle *cycle, const SimTable *table, Instance *
 /* Numbers operations of the transaction; with the knob, the rows of a statement share theirs. */
 static int32_t next_command(Cycle *cycle, Instance *instance, const LogRecord *record)
 {
-    if (!cycle->cdc->database->server->options.command_id_per_statement) return ++cycle->command_id;
+    if (sim_server_knob(cycle->cdc->database->server, SIM_KNOB_COMMAND_ID_PER) == 0)
+        return ++cycle->command_id;
     if (instance->command_txn_id != cycle->node->txn_id ||
         instance->command_statement != record->statement) {
         instance->command_txn_id    = cycle->node->txn_id;
@@ -172,7 +173,8 @@ static bool put_change(Cycle *cycle, Instance *instance, const LogRecord *record
 
 static bool capture_update(Cycle *cycle, Instance *instance, const LogRecord *record)
 {
-    if (!change_mask_of(instance, record->info, record->before, record->after, cycle->mask))
+    if (!change_mask_of(instance, record->info, record->before, record->after, cycle->mask) &&
+        sim_server_knob(cycle->cdc->database->server, SIM_KNOB_UNCHANGED_UPDATE) == 0)
         return true;
     int32_t command_id = next_command(cycle, instance, record);
     if (record->kind == LOG_ROW_UPDATE)
@@ -359,6 +361,8 @@ bool scan_cycle(SimCdc *cdc, const ScanLimits *limits, ScanCounts *counts, SimEr
     SystemSession session;
     bool          ok = false;
 
+    *counts = (ScanCounts){.is_at_end = false};
+    if (!cdc_may_scan(cdc, error)) return false;
     system_session_open(&session, cdc->database->server);
     for (int round = 0; !ok && round < DEADLOCK_ROUNDS; round++) {
         *error = SIM_ERROR_INIT;
@@ -367,6 +371,7 @@ bool scan_cycle(SimCdc *cdc, const ScanLimits *limits, ScanCounts *counts, SimEr
     }
     system_session_close(&session);
     if (!ok) scan_note_error(cdc, error);
+    if (ok && counts->transactions > 0) cdc_captured(cdc);
     return ok;
 }
 

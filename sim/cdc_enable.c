@@ -211,9 +211,16 @@ static SimColumn head_column(const char *name, SimTypeKind kind, int32_t length,
     return column;
 }
 
+bool cdc_hides_command_id(const SimServer *server)
+{
+    return sim_server_version(server) == 2016 &&
+           sim_server_knob(server, SIM_KNOB_COMMAND_ID_2016) != 0;
+}
+
 static bool create_change_table(Enabling *enabling, SimTable **out, SimError *error)
 {
-    size_t     count   = CT_HEAD_COLUMNS + enabling->column_count + 1;
+    bool       numbers = !cdc_hides_command_id(enabling->txn->database->server);
+    size_t     count   = CT_HEAD_COLUMNS + enabling->column_count + numbers;
     SimColumn *columns = ARENA_ARRAY(enabling->arena, SimColumn, count);
 
     columns[0] = head_column("__$start_lsn", SIM_BINARY, LSN_BYTES, false);
@@ -226,15 +233,19 @@ static bool create_change_table(Enabling *enabling, SimTable **out, SimError *er
         columns[CT_HEAD_COLUMNS + i] = (SimColumn){
             .name = source->name, .type = change_column_type(source), .is_nullable = true};
     }
-    columns[count - 1]   = head_column("__$command_id", SIM_INT, 0, true);
-    SimIndexColumn key[] = {
-        {.column_id = 1}, {.column_id = (int32_t)count}, {.column_id = 3}, {.column_id = 4}};
+    if (numbers) columns[count - 1] = head_column("__$command_id", SIM_INT, 0, true);
+    SimIndexColumn key[4];
+    size_t         key_count = 0;
+    key[key_count++]         = (SimIndexColumn){.column_id = 1};
+    if (numbers) key[key_count++] = (SimIndexColumn){.column_id = (int32_t)count};
+    key[key_count++] = (SimIndexColumn){.column_id = 3};
+    key[key_count++] = (SimIndexColumn){.column_id = 4};
     SimIndex index = {
         .name      = str_printf(enabling->arena, "%.*s_CT_clustered_idx", STR_ARG(enabling->name)),
         .is_unique = true,
         .is_clustered = true,
         .columns      = key,
-        .column_count = COUNT_OF(key)};
+        .column_count = key_count};
     SimTableSpec spec = {.schema  = STR("cdc"),
                          .name    = str_printf(enabling->arena, "%.*s_CT", STR_ARG(enabling->name)),
                          .columns = columns,

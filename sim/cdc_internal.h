@@ -76,6 +76,8 @@ struct SimCdc {
     Queue         *control; /* closed to stop it */
     atomic_bool    is_stopping;
     int64_t        quiet_since_ns; /* the last mapping entry */
+    atomic_bool    has_failed;     /* and stays so until it is started again */
+    CaptureWait   *waits;          /* with the mutex held */
 };
 
 /* A session of the server's own, for one call. */
@@ -124,6 +126,8 @@ SimValue lsn_value(const Lsn *lsn); /* binary(10), pointing into `lsn` */
 
 /* --- instances (cdc_enable.c, cdc_disable.c) --- */
 bool cdc_is_on(const SimCdc *cdc, const SimTxn *txn);
+/* Change tables made now have no __$command_id, as before an update of SQL Server 2016. */
+bool cdc_hides_command_id(const SimServer *server);
 /* Takes an instance away; scan_lock and the source's Sch-M (or its end) are the caller's. */
 bool      instance_remove(SimTxn *txn, Instance *instance, SimError *error) MUST_CHECK;
 Instance *instance_find(SimCdc *cdc, Str name); /* with the mutex held; not those that are over */
@@ -152,6 +156,10 @@ bool scan_session(SimCdc *cdc, const ScanLimits *limits, ScanCounts *total,
 void scan_note_error(SimCdc *cdc, const SimError *error);
 bool idle_entry(SimCdc *cdc, bool *added_out,
                 SimError *error) MUST_CHECK; /* not added: something waits to be captured */
+
+/* --- what tests do to capture (cdc_control.c) --- */
+bool cdc_may_scan(SimCdc *cdc, SimError *error);
+void cdc_captured(SimCdc *cdc); /* wakes who waits for it */
 
 /* --- the job (cdc_job.c) --- */
 void       job_start(SimCdc *cdc);

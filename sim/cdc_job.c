@@ -1,6 +1,8 @@
 /* cdc_job.c - the capture job of a database and, once a day, its cleanup (sqlserver.md 2.16). */
 #include "sim/cdc_internal.h"
 
+#include "sim/virtual_clock.h"
+
 #define NS_PER_MS    INT64_C(1000000)
 #define CLEANUP_HOUR 2
 #define SLICE_MS     1000 /* how long it takes to notice that somebody starts or stops it */
@@ -13,7 +15,7 @@ SimCdcJobs jobs_default(const SimServer *server)
 {
     int64_t interval_ms = server->options.capture_interval_ms;
 
-    return (SimCdcJobs){.maxtrans          = SCAN_TRANSACTIONS,
+    return (SimCdcJobs){.maxtrans = (int32_t)sim_server_knob(server, SIM_KNOB_MAXTRANS),
                         .maxscans          = SCAN_CYCLES,
                         .is_continuous     = true,
                         .polling_ms        = interval_ms > 0 ? interval_ms : POLLING_MS,
@@ -86,6 +88,7 @@ bool sim_cdc_start_capture(SimDatabase *database)
     if (may) {
         cdc->running    = cdc->jobs;
         cdc->is_stopped = false;
+        atomic_store(&cdc->has_failed, false);
     }
     (void)pthread_mutex_unlock(&cdc->mutex);
     return may && sim_cdc_set_mode(database, SIM_CAPTURE_AUTO);
@@ -204,23 +207,40 @@ static void clean_when_due(SimCdc *cdc, int64_t *due_us)
 
 /* Whether it runs, how long it waits between scans, and whether it was started anew: then it scans
  * at once. */
-static bool look_at_job(SimCdc *cdc, bool *was_running, int64_t *waited_ms)
+static bool look_at_job(SimCdc *cdc, bool *was_running, int64_t *since_ns, int64_t now_ns)
 {
     (void)pthread_mutex_lock(&cdc->mutex);
     bool runs   = capture_runs(cdc);
-    bool is_due = runs && (!*was_running || *waited_ms >= cdc->running.polling_ms);
+    bool is_due = runs && (!*was_running || now_ns - *since_ns >= cdc->running.polling_ms * NS_PER_MS);
     (void)pthread_mutex_unlock(&cdc->mutex);
     *was_running = runs;
-    if (is_due || !runs) *waited_ms = 0;
+    if (is_due || !runs) *since_ns = now_ns;
     return is_due;
 }
 
-static int64_t slice_ms(SimCdc *cdc, int64_t waited_ms)
+static void poke(void *arg)
 {
+    SimCdc *cdc = arg;
+    (void)queue_push(cdc->control, cdc);
+}
+
+/* Until the next scan is due by the server's clock, or a while of real time has passed. */
+static void wait_a_while(SimCdc *cdc, int64_t since_ns)
+{
+    Clock *clock = sim_server_clock(cdc->database->server);
+    Alarm  alarm = {.ring = poke, .arg = cdc};
+    void  *poked;
+
     (void)pthread_mutex_lock(&cdc->mutex);
-    int64_t left_ms = capture_runs(cdc) ? cdc->running.polling_ms - waited_ms : SLICE_MS;
+    int64_t wait_ms = capture_runs(cdc) ? cdc->running.polling_ms : SLICE_MS;
     (void)pthread_mutex_unlock(&cdc->mutex);
-    return MAX(MIN(left_ms, SLICE_MS), 1);
+    alarm.due_ns = since_ns + wait_ms * NS_PER_MS;
+    alarm_set(clock, &alarm);
+    int64_t left_ns = alarm.due_ns - clock_monotonic_ns(clock);
+    int64_t left_ms = virtual_clock_is_stopped(clock) ? SLICE_MS
+                                                      : (left_ns + NS_PER_MS - 1) / NS_PER_MS;
+    if (left_ns > 0) (void)queue_pop(cdc->control, MIN(left_ms, SLICE_MS), &poked);
+    alarm_clear(clock, &alarm);
 }
 
 static void run_job(void *arg)
@@ -228,17 +248,15 @@ static void run_job(void *arg)
     SimCdc    *cdc         = arg;
     SimServer *server      = cdc->database->server;
     int64_t    cleanup_us  = next_cleanup_us(sim_server_local_us(server));
-    int64_t    waited_ms   = 0;
+    Clock     *clock       = sim_server_clock(server);
+    int64_t    since_ns    = clock_monotonic_ns(clock);
     bool       was_running = true;
 
-    cdc->quiet_since_ns = clock_monotonic_ns(sim_server_clock(server));
+    cdc->quiet_since_ns = since_ns;
     while (!atomic_load(&cdc->is_stopping)) {
-        void   *nothing;
-        int64_t slice = slice_ms(cdc, waited_ms);
-        (void)queue_pop(cdc->control, slice, &nothing);
+        wait_a_while(cdc, since_ns);
         if (atomic_load(&cdc->is_stopping)) break;
-        waited_ms += slice;
-        if (look_at_job(cdc, &was_running, &waited_ms)) scan(cdc);
+        if (look_at_job(cdc, &was_running, &since_ns, clock_monotonic_ns(clock))) scan(cdc);
         clean_when_due(cdc, &cleanup_us);
     }
 }
@@ -285,6 +303,7 @@ bool sim_cdc_set_mode(SimDatabase *database, SimCaptureMode mode)
         cdc->running    = cdc->jobs;
         cdc->is_stopped = false;
     }
+    if (atomic_exchange(&cdc->has_failed, false)) cdc->is_stopped = false;
     cdc->mode       = mode;
     bool is_enabled = cdc->is_enabled;
     (void)pthread_mutex_unlock(&cdc->mutex);

@@ -150,7 +150,9 @@ bool change_row_build(Instance *instance, const ChangeImage *image, Arena *scrat
         if (!column_wire(instance, image, i, scratch, &wires[i], error)) return false;
         size += wires[i].len;
     }
-    RowBuild build = row_build_begin(CT_HEAD_COLUMNS + instance->column_count + 1, size);
+    bool numbers = sim_table_info(instance->change_table)->column_count >
+                   CT_HEAD_COLUMNS + instance->column_count; /* has a __$command_id */
+    RowBuild build = row_build_begin(CT_HEAD_COLUMNS + instance->column_count + numbers, size);
     put_binary(&build, image->start_lsn.bytes, LSN_BYTES);
     row_build_copy(&build, (Bytes){null_binary, sizeof null_binary}); /* __$end_lsn */
     put_binary(&build, image->seqval.bytes, LSN_BYTES);
@@ -158,7 +160,7 @@ bool change_row_build(Instance *instance, const ChangeImage *image, Arena *scrat
     put_binary(&build, image->mask, image->mask_len);
     for (size_t i = 0; i < instance->column_count; i++)
         row_build_copy(&build, wires[i]);
-    put_int(&build, image->command_id);
+    if (numbers) put_int(&build, image->command_id);
     *out = build.row;
     return true;
 }

@@ -26,7 +26,10 @@ typedef enum OptionId {
     OPTION_SERVER_VERSION,
     OPTION_SEED,
     OPTION_CLOCK,
+    OPTION_KNOB,
+    OPTION_TRACE,
     OPTION_LATENCY,
+    OPTION_JITTER,
     OPTION_BANDWIDTH,
     OPTION_KEEP_GOING,
     OPTION_JSON,
@@ -61,7 +64,10 @@ static const OptionSpec specs[OPTION_COUNT] = {
     [OPTION_SERVER_VERSION] = {"--server-version", "YEAR", BOTH, "2016, 2017, 2019, 2022 or 2025 (default 2022)"},
     [OPTION_SEED]      = {"--seed", "N", BOTH, "of all that is random: LSN steps, NEWID, ... (default: random, printed by serve)"},
     [OPTION_CLOCK]     = {"--clock", "CLOCK", BOTH, "real, or virtual: it moves only when told (default real)"},
+    [OPTION_KNOB]      = {"--knob", "NAME=VALUE", BOTH, "a point on which SQL Servers differ; may be given again"},
+    [OPTION_TRACE]     = {"--trace", "FILE", BOTH, "write every request and what came of it to this file"},
     [OPTION_LATENCY]   = {"--latency", "DURATION", CLI_SERVE, "wait so long before each response (default 0ms)"},
+    [OPTION_JITTER]    = {"--jitter", "DURATION", CLI_SERVE, "and up to so much longer, by chance (default 0ms)"},
     [OPTION_BANDWIDTH] = {"--bandwidth", "N", CLI_SERVE, "bytes a second per connection, like a slow link; 0: no limit (default 0)"},
     [OPTION_KEEP_GOING] = {"--keep-going", NULL, CLI_EXEC, "go on with the next batch after an error (default: stop)"},
     [OPTION_JSON]      = {"--json", NULL, CLI_EXEC, "print results and messages as one JSON object, on the last line of stdout"},
@@ -233,6 +239,28 @@ static bool set_tls(CliOptions *options, Str value, Err *err)
            bad_value(OPTION_TLS, value, "CERT,KEY (two PEM files), self-signed, none", err);
 }
 
+static bool set_knob(CliOptions *options, Str value, Err *err)
+{
+    ptrdiff_t  equals  = str_find_char(value, '=', 0);
+    Str        name    = equals > 0 ? str_slice(value, 0, (size_t)equals) : value;
+    CliNearest nearest = cli_nearest(name);
+    CliKnob    knob;
+
+    if (!sim_knob_find(name, &knob.knob)) {
+        for (int i = 0; i < SIM_KNOB_COUNT; i++)
+            cli_nearest_offer(&nearest, str_from_c(sim_knob_spec((SimKnob)i)->name));
+        return err_set(err, ERR_USAGE, "--knob is \"%.*s\", which no knob is; did you mean \"%.*s\"?",
+                       STR_ARG(name),
+                       STR_ARG(nearest.best.len ? nearest.best
+                                                : str_from_c(sim_knob_spec((SimKnob)0)->name)));
+    }
+    if (equals <= 0 || !sim_knob_parse(knob.knob, str_slice(value, (size_t)equals + 1, value.len),
+                                       &knob.value))
+        return bad_value(OPTION_KNOB, value, sim_knob_spec(knob.knob)->values, err);
+    *LIST_PUSH(options->arena, &options->knobs) = knob;
+    return true;
+}
+
 static bool set_option(CliOptions *options, OptionId id, Str value, Err *err)
 {
     switch (id) {
@@ -258,6 +286,9 @@ static bool set_option(CliOptions *options, OptionId id, Str value, Err *err)
         return str_parse_u64(value, &options->seed) || bad_value(id, value, "a whole number", err);
     case OPTION_CLOCK: return set_clock(options, value, err);
     case OPTION_LATENCY: return set_duration(id, value, 0, &options->latency_ms, err);
+    case OPTION_JITTER: return set_duration(id, value, 0, &options->jitter_ms, err);
+    case OPTION_KNOB: return set_knob(options, value, err);
+    case OPTION_TRACE: options->trace = value; return value.len > 0 || bad_value(id, value, "a file", err);
     case OPTION_BANDWIDTH:
         return (str_parse_i64(value, &options->bandwidth) && options->bandwidth >= 0) ||
                bad_value(id, value, "bytes a second, a whole number", err);

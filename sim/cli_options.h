@@ -6,8 +6,14 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "sim/knob.h"
 
 typedef enum CliCommand { CLI_SERVE = 1, CLI_EXEC = 2 } CliCommand;
+
+typedef struct CliKnob {
+    SimKnob knob;
+    int64_t value;
+} CliKnob;
 
 typedef struct CliOptions {
     Arena     *arena;
@@ -31,8 +37,10 @@ typedef struct CliOptions {
     uint64_t  seed;
     bool      has_seed;
     bool      has_virtual_clock;
-    int64_t   latency_ms;
+    int64_t   latency_ms, jitter_ms;
     int64_t   bandwidth;
+    Str       trace; /* ptr NULL: none */
+    LIST(CliKnob) knobs;
     bool      json;
     bool      keeps_going;
     LogLevel  log_level;

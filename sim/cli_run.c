@@ -53,22 +53,20 @@ static bool failed(const SimError *error, const char *what, Err *err)
     return false;
 }
 
-static bool stop_clock(CliWorld *world, const CliOptions *options, Err *err)
+static bool set_controls(CliWorld *world, const CliOptions *options, SimError *error)
 {
-    Printer   *printer = printer_new(stderr, stderr, PRINTER_QUIET);
-    CliTarget  target  = {.cancel = world->cancel};
-    Script     script;
-    CliOptions admin = *options;
-    bool       ok;
+    SimLink link = {.rtt_ms      = options->latency_ms,
+                    .jitter_ms   = options->jitter_ms,
+                    .bytes_per_s = options->bandwidth};
 
-    admin.database.len = 0;
-    script_split(STR("--clock virtual"), STR("EXEC tidesim.clock 'virtual'"), options->arena,
-                 &script);
-    ok = cli_world_open_session(world, &admin, &target.session, err) &&
-         cli_run_script(&target, &script, printer, false, err);
-    sim_session_close(target.session);
-    printer_close(printer);
-    return ok;
+    sim_control_link(world->server, STR("all"), &link);
+    for (size_t i = 0; i < options->knobs.count; i++)
+        sim_server_set_knob(world->server, options->knobs.items[i].knob,
+                            options->knobs.items[i].value);
+    sim_control_remember_start(world->server);
+    if (options->has_virtual_clock)
+        sim_control_clock_stop(world->server, clock_utc_us(world->clock));
+    return !options->trace.ptr || sim_control_trace(world->server, options->trace, error);
 }
 
 bool cli_world_open_server(CliWorld *world, const CliOptions *options, Err *err)
@@ -76,6 +74,7 @@ bool cli_world_open_server(CliWorld *world, const CliOptions *options, Err *err)
     SimOptions server = {.clock               = world->clock,
                          .sched               = world->sched,
                          .rng                 = world->rng,
+                         .seed                = world->seed,
                          .log                 = world->log,
                          .server_version      = options->server_version,
                          .time_zone           = options->time_zone,
@@ -88,7 +87,8 @@ bool cli_world_open_server(CliWorld *world, const CliOptions *options, Err *err)
 
     if (!sim_server_open(&server, &world->server, &error))
         return failed(&error, "the server cannot be opened", err);
-    if (options->has_virtual_clock && !stop_clock(world, options, err)) return false;
+    if (!set_controls(world, options, &error))
+        return failed(&error, "--trace", err);
     if (options->database.len > 0 && !sim_server_find_database(world->server, options->database) &&
         !sim_create_database(world->server, options->database, &error))
         return failed(&error, "--database", err);

@@ -55,8 +55,6 @@ int cli_serve(CliOptions *options)
     CliTls           tls;
     SimListener     *listener = NULL;
     SimListenOptions listen   = {.address             = options->listen,
-                                 .latency_ms          = options->latency_ms,
-                                 .bandwidth           = options->bandwidth,
                                  .requires_encryption = options->requires_encryption};
     Err              err      = ERR_INIT;
     int              status;

@@ -383,7 +383,7 @@ bool insert_begin(Insert *insert, SimSession *session, const Stmt *stmt, bool ke
         !change_bind_computed(change, &change->target))
         return false;
     if (keeps_identity) session->identity_insert = change->target.table;
-    if (change->target.info->is_system && !session->is_in_control)
+    if (change->target.info->is_system && !session->is_aside)
         return binder_error(change->binder, stmt->line, 259,
                             "Ad hoc updates to system catalogs are not allowed.");
     BoundSource *use = bind_table_source(change->binder, scope_new(change->binder, NULL),

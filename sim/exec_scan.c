@@ -31,6 +31,8 @@ typedef struct Scan {
     SimValue *point_key;
     SimValue *point_row;
     size_t    point_rounds;
+    bool    is_watched; /* on_read waits for rows of it */
+    int64_t rows_found;
 } Scan;
 
 /* --- bounds --- */
@@ -177,8 +179,8 @@ static void scan_count(Scan *scan, Exec *exec)
 {
     if (!scan->scan) return;
     int64_t examined = sim_scan_rows_examined(scan->scan);
-    exec->session->stats.rows_examined += examined - scan->examined;
-    exec->session->statement_stats.rows_examined += examined - scan->examined;
+    stat_add(&exec->session->stats.rows_examined, examined - scan->examined);
+    stat_add(&exec->session->statement_stats.rows_examined, examined - scan->examined);
     scan->examined = examined;
 }
 
@@ -234,14 +236,17 @@ static bool scan_open_model(Scan *scan, Exec *exec, const SimRange *range)
             number.i64 > 0)
             options.limit_hint = number.i64;
     }
-    if (!control_scan(session, source->table, "before", 0, exec->error)) return false;
+    if (!control_read(session, source->table, 0, exec->error)) return false;
+    scan->is_watched = control_read_is_watched(session, source->table);
+    scan->rows_found = 0;
+    if (scan->is_watched) options.limit_hint = 1; /* what is changed in between is seen */
     if (!sim_scan_open(txn, source->table, range, &options, &scan->scan, exec->error)) return false;
     scan->examined = 0;
     bool was_seek  = sim_scan_was_seek(scan->scan);
-    session->stats.seeks += was_seek;
-    session->statement_stats.seeks += was_seek;
-    session->stats.scans += !was_seek;
-    session->statement_stats.scans += !was_seek;
+    stat_add(&session->stats.seeks, was_seek);
+    stat_add(&session->statement_stats.seeks, was_seek);
+    stat_add(&session->stats.scans, !was_seek);
+    stat_add(&session->statement_stats.scans, !was_seek);
     return true;
 }
 
@@ -282,7 +287,7 @@ static inline void scan_decode(const Scan *scan, Exec *exec, const SimRow *row)
     }
 }
 
-static Pull scan_next_row(Scan *scan, Exec *exec)
+static Pull find_row(Scan *scan, Exec *exec)
 {
     for (;;) {
         if (scan->at == scan->row_count) {
@@ -302,6 +307,16 @@ static Pull scan_next_row(Scan *scan, Exec *exec)
         if (truth == TRUTH_TRUE) return PULL_ROW;
         if (scan->spec.source->for_update) sim_scan_skip(scan->scan, scan->at - 1);
     }
+}
+
+static Pull scan_next_row(Scan *scan, Exec *exec)
+{
+    Pull pull = find_row(scan, exec);
+
+    if (pull == PULL_ROW && scan->is_watched &&
+        !control_read(exec->session, scan->spec.source->table, ++scan->rows_found, exec->error))
+        return PULL_ERROR;
+    return pull;
 }
 
 /* Remembers the row of this point for the next opening. The copy is made when the point is asked for a second time in a row at the earliest:

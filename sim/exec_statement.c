@@ -269,9 +269,9 @@ static Flow run_data(SimSession *session, const Stmt *stmt, DataRun run, uint16_
     if (session->options.implicit_transactions && session->tran_count == 0 &&
         !(stmt->kind == STMT_SELECT && !stmt->select->from))
         session_begin(session, STR_EMPTY);
-    session->statement_stats = (SimStats){0};
+    session_stats_begin(session);
     session->columns_sent    = false;
-    session->stats.statements++;
+    stat_add(&session->stats.statements, 1);
     session_statement_begin(session);
     bool doomed = session->doomed && stmt->kind != STMT_SELECT;
     bool ok     = control_statement(session, stmt, &error) && session_alive(session, &error);
@@ -600,7 +600,7 @@ static Flow run_simple(SimSession *session, const Stmt *stmt)
                         stmt->kind == STMT_RETURN || stmt->kind == STMT_SET_OPTION ||
                         stmt->kind == STMT_USE;
 
-    session->stats.statements++;
+    stat_add(&session->stats.statements, 1);
     bool ok = control_statement(session, stmt, &error) && session_alive(session, &error) &&
               run_small(session, stmt, arena, &error);
     if (!ok) {
@@ -667,7 +667,7 @@ static Flow run_procedure(SimSession *session, const Stmt *stmt)
     bool            failed = false;
     Flow            flow   = FLOW_NEXT;
 
-    session->stats.statements++;
+    stat_add(&session->stats.statements, 1);
     if (!control_statement(session, stmt, &error) || !session_alive(session, &error))
         failed = true;
     else

@@ -244,7 +244,7 @@ static bool run_change(SimSession *session, const Stmt *stmt, Arena *arena, Stat
     change_begin(change, session, stmt, arena, error);
     scope = scope_new(change->binder, NULL);
     if (!bind_scope(update, scope) || !change_bind_computed(change, &change->target)) goto done;
-    if (change->target.info->is_system && !session->is_in_control &&
+    if (change->target.info->is_system && !session->is_aside &&
         !(is_delete && session_is_owner(session))) {
         (void)binder_error(change->binder, stmt->line, 259,
                            "Ad hoc updates to system catalogs are not allowed.");

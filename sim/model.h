@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "base/sched.h"
+#include "sim/knob.h"
 #include "sim/time_zone.h"
 #include "sim/value.h"
 #include "types/lsn.h"
@@ -38,7 +39,7 @@ typedef struct SimModelOptions { /* the fields of SimOptions */
     int64_t capture_interval_ms; /* 0: 5000; -1: manual */
     int64_t idle_entry_ms;       /* 0: 305000 */
     int64_t retention_minutes;   /* 0: 4320 */
-    bool    command_id_per_statement;
+    bool    command_id_per_statement; /* the knob, from the start */
 } SimModelOptions;
 /* Holds the databases master, tempdb, model and msdb. Errors: 9820 (unknown zone). */
 bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *error) MUST_CHECK;
@@ -53,6 +54,14 @@ Rng           *sim_server_rng(const SimServer *server);
 int            sim_server_version(const SimServer *server); /* 2016 ... 2025 */
 const SimZone *sim_server_zone(const SimServer *server);
 bool           sim_server_set_zone(SimServer *server, Str windows_name);
+/* Everything random begins anew: LSN steps, NEWID, choices among equals. The generator of the options is used until
+ * then; what is drawn from one that was replaced is still good. */
+void    sim_server_seed(SimServer *server, uint64_t seed);
+int64_t sim_server_knob(const SimServer *server, SimKnob knob);
+void    sim_server_set_knob(SimServer *server, SimKnob knob, int64_t value);
+/* As it was opened: the system databases empty, every other one and every login gone, numbers from the beginning. No
+ * transaction may be open, and nobody may use a database of it. The clock, the zone and the sessions stay. */
+void sim_server_empty(SimServer *server, uint64_t seed);
 /* The local clock now, microseconds since 1970. */
 int64_t sim_server_local_us(const SimServer *server);
 /* DBCC TRACEON; 8207 is the one that means something here (2.14). */
@@ -218,8 +227,11 @@ size_t sim_server_locks(SimServer *server, Arena *arena, SimLockInfo **out);
 /* Waits for sim_waiter_wake, at most timeout_ms (-1: for ever); true when woken, which may be for
  * an older reason: look again at what you wait for. */
 bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms);
+/* The same until the server's clock (a virtual_clock) has come to `due_ns`, INT64_MAX: for ever. May return early. */
+bool sim_waiter_wait_until(SimWaiter *waiter, Clock *clock, int64_t due_ns);
 
 SimTxn  *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
+bool     sim_txn_has_written(const SimTxn *txn);
 uint64_t sim_txn_id(const SimTxn *txn); /* unique in the server: the transaction descriptor */
 /* Around each statement: a number for command ids (2.14), and the end of locks that last as long as
  * a statement. */

@@ -153,6 +153,10 @@ struct LockResource {
 typedef struct Wakes {
     SimWaiter *first, *last;
 } Wakes;
+/* Under a mutex, and without it. In between the session must not go: await_promised_wake. */
+void wakes_add(Wakes *wakes, SimWaiter *waiter);
+void wakes_send(Wakes *wakes);
+void await_promised_wake(SimWaiter *waiter);
 
 struct SimTable {
     SimDatabase                  *database;
@@ -508,13 +512,18 @@ typedef struct LoginEntry {
 struct SimServer {
     SimModelOptions          options;
     _Atomic(const SimZone *) zone;
+    _Atomic(Rng *)           rng; /* the one in use */
+    _Atomic int64_t          knobs[SIM_KNOB_COUNT];
     void                    *owner;
     pthread_rwlock_t         lock; /* the list of databases, logins, trace flags */
     Arena                   *arena;
     SimDatabase             *databases;
     int32_t                  next_database_id;
+    LIST(Rng *) seeded; /* all that sim_server_seed made */
     LIST(LoginEntry) logins;
     atomic_bool      keeps_key_updates; /* trace flag 8207 */
+    SimScanHook      scan_hook;         /* set before anything scans */
+    void            *scan_hook_arg;
     _Atomic uint64_t next_txn_id;
     LockManager      locks;
 };

@@ -6,8 +6,11 @@
  * the session afterwards, because a push may hand the processor over. */
 #include "sim/model_internal.h"
 
+#include "sim/virtual_clock.h"
+
 #define BUCKETS_MIN 64
 #define CYCLE_MAX   256 /* sessions looked at in one search */
+#define NS_PER_MS   INT64_C(1000000)
 
 /* clang-format off */
 /* Modes that cannot be held by two sessions at once. */
@@ -87,9 +90,33 @@ bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms)
     return woken;
 }
 
+static void wake_sleeper(void *arg)
+{
+    sim_waiter_wake(arg);
+}
+
+bool sim_waiter_wait_until(SimWaiter *waiter, Clock *clock, int64_t due_ns)
+{
+    Alarm   alarm = {.due_ns = due_ns, .ring = wake_sleeper, .arg = waiter};
+    int64_t left_ns;
+    bool    woken;
+
+    if (due_ns == INT64_MAX) return sim_waiter_wait(waiter, -1);
+    alarm_set(clock, &alarm);
+    left_ns = due_ns - clock_monotonic_ns(clock);
+    if (left_ns <= 0)
+        woken = false;
+    else if (virtual_clock_is_stopped(clock)) /* the alarm ends it */
+        woken = sim_waiter_wait(waiter, -1) && clock_monotonic_ns(clock) < due_ns;
+    else
+        woken = sim_waiter_wait(waiter, (left_ns + NS_PER_MS - 1) / NS_PER_MS);
+    alarm_clear(clock, &alarm);
+    return woken;
+}
+
 /* Decides under the mutex who pushes, so that the session can tell whether a push is still to
  * come. */
-static void wakes_add(Wakes *wakes, SimWaiter *waiter)
+void wakes_add(Wakes *wakes, SimWaiter *waiter)
 {
     if (atomic_exchange(&waiter->wake_is_pending, true)) return;
     waiter->next_wake = NULL;
@@ -100,7 +127,7 @@ static void wakes_add(Wakes *wakes, SimWaiter *waiter)
     wakes->last = waiter;
 }
 
-static void wakes_send(Wakes *wakes)
+void wakes_send(Wakes *wakes)
 {
     for (SimWaiter *waiter = wakes->first, *next; waiter != NULL; waiter = next) {
         next = waiter->next_wake; /* not ours any more once it is pushed */
@@ -535,18 +562,10 @@ static bool wait_is_over(LockRequest *request, bool timed_out, bool *granted_out
 }
 
 /* A push that was promised is still to come; afterwards nobody has this session in mind. */
-static void await_promised_wake(SimWaiter *waiter)
+void await_promised_wake(SimWaiter *waiter)
 {
     while (atomic_load(&waiter->wake_is_pending))
         (void)sim_waiter_wait(waiter, -1);
-}
-
-/* What is left of LOCK_TIMEOUT. */
-static int64_t time_left_ms(Clock *clock, int64_t limit_ms, int64_t start_ns)
-{
-    if (limit_ms < 0) return -1;
-    int64_t waited_ms = (clock_monotonic_ns(clock) - start_ns) / 1000000;
-    return waited_ms < limit_ms ? limit_ms - waited_ms : 0;
 }
 
 bool lock_wait(SimTxn *txn, SimError *error)
@@ -555,9 +574,11 @@ bool lock_wait(SimTxn *txn, SimError *error)
     LockRequest *request  = &txn->request;
     SimWaiter   *waiter   = txn->waiter;
     Clock       *clock    = sim_server_clock(txn->database->server);
-    int64_t      start_ns = clock_monotonic_ns(clock);
     bool         granted  = false;
     Wakes        wakes    = {NULL, NULL};
+    int64_t      due_ns   = waiter->lock_timeout_ms < 0
+                                ? INT64_MAX
+                                : clock_monotonic_ns(clock) + waiter->lock_timeout_ms * NS_PER_MS;
 
     *error = SIM_ERROR_INIT;
     wakes_send(&txn->wakes);
@@ -565,8 +586,7 @@ bool lock_wait(SimTxn *txn, SimError *error)
         (void)pthread_mutex_lock(&manager->mutex);
         if (wait_is_over(request, timed_out, &granted, error)) break;
         (void)pthread_mutex_unlock(&manager->mutex);
-        timed_out = !sim_waiter_wait(waiter,
-                                     time_left_ms(clock, waiter->lock_timeout_ms, start_ns));
+        timed_out = !sim_waiter_wait_until(waiter, clock, due_ns);
     }
     waiter->request = NULL;
     request->state  = REQUEST_NONE;

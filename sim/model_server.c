@@ -1,6 +1,8 @@
 /* model_server.c - the server's databases, its clock and its zone. */
 #include "sim/model_internal.h"
 
+#include "sim/virtual_clock.h"
+
 #define FIRST_OBJECT_ID   901578250
 #define FIRST_USER_SCHEMA 5
 
@@ -23,7 +25,7 @@ SimDatabase *database_new(SimServer *server, Str name, bool is_system)
     atomic_store(&database->rowversion, 2000);
     int failed = pthread_rwlock_init(&database->catalog, NULL);
     assert(failed == 0);
-    log_open(&database->log, rng_u64(server->options.rng));
+    log_open(&database->log, rng_u64(sim_server_rng(server)));
     static const char *const schemas[] = {"dbo", "guest", "INFORMATION_SCHEMA", "sys"};
     for (size_t i = 0; i < COUNT_OF(schemas); i++)
         (void)database_add_schema(database, str_from_c(schemas[i]));
@@ -155,6 +157,31 @@ static SimModelOptions with_defaults(const SimModelOptions *given)
     return options;
 }
 
+static void set_knobs(SimServer *server)
+{
+    for (int i = 0; i < SIM_KNOB_COUNT; i++)
+        atomic_store(&server->knobs[i], sim_knob_spec((SimKnob)i)->initial);
+    if (server->options.command_id_per_statement)
+        atomic_store(&server->knobs[SIM_KNOB_COMMAND_ID_PER], 1);
+}
+
+static void add_system_databases(SimServer *server)
+{
+    static const char *const names[] = {"master", "tempdb", "model", "msdb"};
+
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        (void)add_database(server, str_from_c(names[i]), true);
+}
+
+static void free_databases(SimServer *server)
+{
+    for (SimDatabase *database = server->databases, *next; database != NULL; database = next) {
+        next = database->next;
+        database_free(database);
+    }
+    server->databases = NULL;
+}
+
 bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *error)
 {
     SimModelOptions full = with_defaults(options);
@@ -171,13 +198,14 @@ bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *e
     server->arena             = arena_new();
     server->next_database_id  = 1;
     server->options.time_zone = sim_zone_name(zone);
+    server->options.clock     = virtual_clock_new(full.clock, full.sched);
+    atomic_store(&server->rng, full.rng);
+    set_knobs(server);
     atomic_store(&server->zone, zone);
     int failed = pthread_rwlock_init(&server->lock, NULL);
     assert(failed == 0);
     lock_manager_open(&server->locks);
-    static const char *const names[] = {"master", "tempdb", "model", "msdb"};
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        (void)add_database(server, str_from_c(names[i]), true);
+    add_system_databases(server);
     *out = server;
     return true;
 }
@@ -185,10 +213,10 @@ bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *e
 void sim_model_close(SimServer *server)
 {
     if (server == NULL) return;
-    for (SimDatabase *database = server->databases, *next; database != NULL; database = next) {
-        next = database->next;
-        database_free(database);
-    }
+    free_databases(server);
+    for (size_t i = 0; i < server->seeded.count; i++)
+        rng_close(server->seeded.items[i]);
+    clock_close(server->options.clock);
     lock_manager_close(&server->locks);
     (void)pthread_rwlock_destroy(&server->lock);
     arena_close(server->arena);
@@ -217,7 +245,52 @@ Sched *sim_server_sched(const SimServer *server)
 
 Rng *sim_server_rng(const SimServer *server)
 {
-    return server->options.rng;
+    return atomic_load(&server->rng);
+}
+
+/* Another thread may be drawing from the one before, so that stays. */
+static void use_seed(SimServer *server, uint64_t seed)
+{
+    Rng *rng = rng_new(seed);
+
+    *LIST_PUSH(server->arena, &server->seeded) = rng; // NOLINT(bugprone-sizeof-expression)
+    atomic_store(&server->rng, rng);
+}
+
+void sim_server_seed(SimServer *server, uint64_t seed)
+{
+    (void)pthread_rwlock_wrlock(&server->lock);
+    use_seed(server, seed);
+    for (SimDatabase *database = server->databases; database != NULL; database = database->next) {
+        (void)pthread_mutex_lock(&database->log.mutex);
+        database->log.random = rng_u64(sim_server_rng(server));
+        (void)pthread_mutex_unlock(&database->log.mutex);
+    }
+    (void)pthread_rwlock_unlock(&server->lock);
+}
+
+int64_t sim_server_knob(const SimServer *server, SimKnob knob)
+{
+    return atomic_load_explicit(&server->knobs[knob], memory_order_relaxed);
+}
+
+void sim_server_set_knob(SimServer *server, SimKnob knob, int64_t value)
+{
+    atomic_store(&server->knobs[knob], value);
+}
+
+void sim_server_empty(SimServer *server, uint64_t seed)
+{
+    free_databases(server);
+    (void)pthread_rwlock_wrlock(&server->lock);
+    use_seed(server, seed);
+    server->next_database_id = 1;
+    server->logins.count     = 0;
+    atomic_store(&server->next_txn_id, 0);
+    atomic_store(&server->keeps_key_updates, false);
+    set_knobs(server);
+    add_system_databases(server);
+    (void)pthread_rwlock_unlock(&server->lock);
 }
 
 int sim_server_version(const SimServer *server)

@@ -14,6 +14,11 @@ SimTxn *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation iso
     return txn;
 }
 
+bool sim_txn_has_written(const SimTxn *txn)
+{
+    return txn->undo_count > 0;
+}
+
 uint64_t sim_txn_id(const SimTxn *txn)
 {
     return txn->id;

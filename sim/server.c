@@ -100,7 +100,8 @@ static void start_connection(SimListener *listener, int socket)
     connection->client.tds_version = TDS_VERSION_74;
     pthread_mutex_init(&connection->lock, NULL);
     socket_transport_init(&connection->socket, socket, listener->clock, listener->stop,
-                          &listener->options);
+                          listener->server);
+    connection_wire_init(connection);
     *LIST_PUSH(listener->arena, &listener->connections) = connection;
     connection->task = sched_spawn(listener->sched, "tds", run_connection, start);
 }

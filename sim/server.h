@@ -9,8 +9,6 @@ typedef struct SimListener SimListener;
 struct SimTls;
 typedef struct SimListenOptions {
     Str     address;    /* "127.0.0.1:14330"; port 0 picks a free one */
-    int64_t latency_ms; /* added to each response */
-    int64_t bandwidth;  /* bytes a second per connection; 0: no limit */
     Log    *log;        /* may be NULL */
     /* What clients that ask for encryption get (tls.h); NULL: none. It outlives the listener. */
     const struct SimTls *tls;

@@ -19,6 +19,7 @@ void connection_log(const Connection *connection, LogLevel level, const char *me
 
 void connection_begin_response(Connection *connection)
 {
+    connection_end_watch(connection);
     connection->socket.begins = true;
     tds_writer_begin(connection->writer, TDS_PACKET_RESPONSE,
                      connection->session ? (uint16_t)sim_session_id(connection->session) : 0);
@@ -186,7 +187,7 @@ static void run_begin(Connection *connection, bool is_loading)
     connection->is_running    = true;
     connection->is_loading    = is_loading;
     connection->saw_attention = false;
-    if (connection->saw_end) sim_session_attention(connection->session);
+    if (connection->saw_end) sim_session_hang_up(connection->session);
     pthread_mutex_unlock(&connection->lock);
 }
 
@@ -235,7 +236,9 @@ void connection_notice(Connection *connection)
         case TLS_PEEK_END: connection->saw_end = true; break;
         case TLS_PEEK_NOTHING: /* half a record */ watch(connection, EPOLL_CTL_MOD); break;
         }
-        if (connection->saw_attention || connection->saw_end)
+        if (connection->saw_end)
+            sim_session_hang_up(connection->session);
+        else if (connection->saw_attention)
             sim_session_attention(connection->session);
     }
     pthread_mutex_unlock(&connection->lock);
@@ -246,7 +249,7 @@ void connection_stop(Connection *connection)
     pthread_mutex_lock(&connection->lock);
     (void)shutdown(connection->socket.socket, SHUT_RDWR);
     connection->saw_end = true;
-    if (connection->is_running) sim_session_attention(connection->session);
+    if (connection->is_running) sim_session_hang_up(connection->session);
     pthread_mutex_unlock(&connection->lock);
 }
 
@@ -280,6 +283,7 @@ static bool answer_request(Connection *connection, const TdsMessage *message)
     tds_sink_begin(&connection->sink);
     watch_begin(connection);
     goes_on = run_request(connection, message);
+    if (connection->watched.is_armed) connection->wire.flush(&connection->wire, 0);
     goes_on = run_end(connection, &saw_attention) && goes_on;
     if (sim_session_breaks_off(connection->session)) return false;
     if (saw_attention) {
@@ -366,7 +370,7 @@ void connection_run(Connection *connection)
     if (server_begin_strict(connection))
         while (answer_next(connection))
             continue;
-    (void)shutdown(connection->socket.socket, SHUT_RDWR);
+    if (!connection->resets) (void)shutdown(connection->socket.socket, SHUT_RDWR);
     tds_sink_close(&connection->sink);
     sim_session_close(connection->session);
     tds_writer_close(connection->writer);

@@ -13,14 +13,17 @@
 
 /* --- the socket as a transport (server_socket.c) --- */
 
-/* Shaped by the listener's options. TLS goes on top of it (tls.h). */
+/* Shaped as a link that tests give it (control.h). TLS goes on top of it (tls.h). */
 typedef struct SocketTransport {
     TdsTransport transport; /* first */
     int          socket;
     Clock       *clock;
     Cancel      *stop;         /* ends every wait; may be NULL */
-    int64_t      latency_ms;   /* in front of each response */
-    int64_t      bandwidth;    /* bytes a second; 0: no limit */
+    SimServer   *server;
+    SimSession  *session;      /* NULL: before the login */
+    Str          login, app;   /* empty before the login */
+    SimLink      link;         /* of the response that leaves */
+    uint32_t     link_version; /* it is from */
     bool         begins;       /* the next write begins a response */
     int64_t      link_free_ns; /* when the link has carried what was sent */
     int64_t
@@ -29,7 +32,9 @@ typedef struct SocketTransport {
 } SocketTransport;
 
 void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, Cancel *stop,
-                           const SimListenOptions *options);
+                           SimServer *server);
+/* From now on its link is that of this login; what it sends counts for the session. The texts outlive it. */
+void socket_transport_log_in(SocketTransport *transport, SimSession *session, Str login, Str app);
 
 /* --- types and values across the border (server_convert.c) --- */
 
@@ -95,6 +100,14 @@ void tds_sink_finish(TdsSink *sink, bool is_rpc);
 
 /* --- a connection (server_connection.c, server_login.c) --- */
 
+/* In front of the connection's transport while a fault waits for a place in what it writes (server_wire.c). */
+typedef struct WatchTransport {
+    TdsTransport       transport; /* first */
+    struct Connection *connection;
+    bool               counts_packets, is_armed;
+    int64_t            left;
+} WatchTransport;
+
 typedef struct Connection {
     SimServer      *server;
     SimSession     *session;
@@ -106,6 +119,10 @@ typedef struct Connection {
     bool            encrypts_login_only;
     bool            is_strict;    /* TLS around everything (TDS 8) */
     bool            has_prelogin; /* it was answered */
+    SimWire         wire;
+    WatchTransport  watched;
+    bool            is_cut; /* by a fault: nothing is sent any more */
+    bool            resets; /* and the socket ends with an RST */
     TdsWriter      *writer;
     TdsSink         sink;
     TdsClient       client;
@@ -133,6 +150,11 @@ bool connection_answer_prelogin(Connection *connection, Bytes body);
 /* LOGIN7 was read as it was agreed, encrypted or not; its answer is what comes next. */
 bool connection_take_login(Connection *connection);
 bool connection_answer_login(Connection *connection, Bytes body);
+
+/* --- faults (server_wire.c) --- */
+
+void connection_wire_init(Connection *connection);
+void connection_end_watch(Connection *connection);
 
 /* --- encryption (server_tls.c) --- */
 

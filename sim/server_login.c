@@ -22,6 +22,10 @@ bool connection_answer_prelogin(Connection *connection, Bytes body)
     TdsEncryption encryption;
 
     if (connection->has_prelogin || !tds_parse_prelogin(body, &prelogin)) return false;
+    if (sim_server_is_silent(connection->server)) {
+        connection->wire.cut(&connection->wire, SIM_CUT_SILENCE);
+        return false;
+    }
     connection->has_prelogin = true;
     encryption = server_choose_encryption(connection->offered != NULL, connection->must_encrypt,
                                           prelogin.encryption);
@@ -140,9 +144,14 @@ bool connection_answer_login(Connection *connection, Bytes body)
                                 .host_name        = login.host,
                                 .language         = login.language,
                                 .odbc             = login.odbc,
-                                .read_only_intent = login.read_only_intent};
+                                .read_only_intent = login.read_only_intent,
+                                .wire             = &connection->wire,
+                                .stop             = connection->socket.stop};
     if (!sim_session_open(connection->server, &request, &connection->session, &error))
-        return refuse_login(connection, &login, &error);
+        return !connection->is_cut && refuse_login(connection, &login, &error);
+    socket_transport_log_in(&connection->socket, connection->session,
+                            sim_session_login(connection->session),
+                            sim_session_app(connection->session));
     tds_sink_init(&connection->sink, connection->writer, connection->session, &connection->client,
                   SERVER_NAME);
     return accept_login(connection, &login);

@@ -27,7 +27,7 @@ static bool socket_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *g
  * server that was late for a moment catches up. */
 static void take_link(SocketTransport *transport, size_t len)
 {
-    int64_t carry_ns = (int64_t)((double)len * 1e9 / (double)transport->bandwidth);
+    int64_t carry_ns = (int64_t)((double)len * 1e9 / (double)transport->link.bytes_per_s);
     int64_t now_ns;
 
     transport->clock->sleep_until(transport->clock, transport->link_free_ns, transport->stop);
@@ -89,7 +89,7 @@ static bool send_all(SocketTransport *transport, const uint8_t *bytes, size_t le
 
 static bool send_shaped(SocketTransport *transport, const uint8_t *bytes, size_t len, Err *err)
 {
-    size_t slice = (size_t)MAX(transport->bandwidth * SLICE_MS / 1000, (int64_t)SLICE_BYTES);
+    size_t slice = (size_t)MAX(transport->link.bytes_per_s * SLICE_MS / 1000, (int64_t)SLICE_BYTES);
 
     while (len > 0) {
         size_t part = MIN(slice, len);
@@ -103,27 +103,62 @@ static bool send_shaped(SocketTransport *transport, const uint8_t *bytes, size_t
 
 static bool is_shaped(const SocketTransport *transport)
 {
-    return transport->latency_ms > 0 || transport->bandwidth > 0;
+    const SimLink *link = &transport->link;
+    return link->rtt_ms > 0 || link->jitter_ms > 0 || link->bytes_per_s > 0;
+}
+
+/* A response goes over one link to its end. */
+static void begin_response(SocketTransport *transport)
+{
+    uint32_t version = sim_link_version(transport->server);
+
+    transport->begins = false;
+    if (version != transport->link_version)
+        transport->link = sim_link_for(transport->server, transport->login, transport->app);
+    transport->link_version = version;
+    if (!is_shaped(transport)) return;
+    clock_sleep_ms(transport->clock,
+                   transport->link.rtt_ms +
+                       sim_link_jitter_ms(transport->server, &transport->link),
+                   transport->stop);
+    transport->link_free_ns = MAX(transport->link_free_ns, clock_monotonic_ns(transport->clock));
+}
+
+static void report(SocketTransport *transport)
+{
+    if (!transport->session) return;
+    sim_session_add_io(transport->session, transport->bytes_sent, transport->blocked_ns);
+    transport->bytes_sent = transport->blocked_ns = 0;
+}
+
+static bool send_over_link(SocketTransport *transport, const uint8_t *bytes, size_t len, Err *err)
+{
+    int64_t began_ns   = clock_monotonic_ns(transport->clock);
+    int64_t blocked_ns = transport->blocked_ns;
+    bool    ok;
+
+    if (transport->begins) begin_response(transport);
+    ok                    = transport->link.bytes_per_s > 0 ? send_shaped(transport, bytes, len, err)
+                                                            : send_all(transport, bytes, len, err);
+    transport->blocked_ns = blocked_ns + clock_monotonic_ns(transport->clock) - began_ns;
+    return ok;
+}
+
+/* Nothing to wait for: what it costs is the kernel's. */
+static bool is_plain(SocketTransport *transport)
+{
+    if (transport->begins && sim_link_version(transport->server) == transport->link_version)
+        transport->begins = is_shaped(transport);
+    return !transport->begins && !is_shaped(transport);
 }
 
 static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err *err)
 {
     SocketTransport *transport = (SocketTransport *)base;
-    int64_t          began_ns, blocked_ns;
-    bool             ok;
+    bool             ok        = is_plain(transport) ? send_all(transport, bytes, len, err)
+                                                     : send_over_link(transport, bytes, len, err);
 
-    if (!is_shaped(transport)) return send_all(transport, bytes, len, err);
-    began_ns   = clock_monotonic_ns(transport->clock);
-    blocked_ns = transport->blocked_ns;
-    if (transport->begins) {
-        clock_sleep_ms(transport->clock, transport->latency_ms, transport->stop);
-        transport->link_free_ns = MAX(transport->link_free_ns,
-                                      clock_monotonic_ns(transport->clock));
-    }
-    transport->begins     = false;
-    ok                    = transport->bandwidth > 0 ? send_shaped(transport, bytes, len, err)
-                                                     : send_all(transport, bytes, len, err);
-    transport->blocked_ns = blocked_ns + clock_monotonic_ns(transport->clock) - began_ns;
+    report(transport);
     return ok;
 }
 
@@ -133,7 +168,7 @@ static bool socket_write_parts(TdsTransport *base, struct iovec *parts, size_t c
 
     for (size_t at = 0; at < count;) {
         size_t sent = 0;
-        if (is_shaped(transport)) {
+        if (!is_plain(transport)) {
             if (!socket_write(base, parts[at].iov_base, parts[at].iov_len, err)) return false;
             at++;
             continue;
@@ -146,11 +181,12 @@ static bool socket_write_parts(TdsTransport *base, struct iovec *parts, size_t c
             parts[at].iov_len -= sent;
         }
     }
+    report(transport);
     return true;
 }
 
 void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, Cancel *stop,
-                           const SimListenOptions *options)
+                           SimServer *server)
 {
     *transport = (SocketTransport){.transport  = {.read        = socket_read,
                                                   .write       = socket_write,
@@ -158,6 +194,16 @@ void socket_transport_init(SocketTransport *transport, int socket, Clock *clock,
                                    .socket     = socket,
                                    .clock      = clock,
                                    .stop       = stop,
-                                   .latency_ms = options->latency_ms,
-                                   .bandwidth  = options->bandwidth};
+                                   .server     = server,
+                                   .link       = sim_link_for(server, STR_EMPTY, STR_EMPTY),
+                                   .link_version = sim_link_version(server)};
+}
+
+void socket_transport_log_in(SocketTransport *transport, SimSession *session, Str login, Str app)
+{
+    transport->session      = session;
+    transport->login        = login;
+    transport->app          = app;
+    transport->link_version = sim_link_version(transport->server);
+    transport->link         = sim_link_for(transport->server, login, app);
 }

@@ -41,6 +41,9 @@ bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *ar
     if (!sim_cdc_find_instance(database, name, arena, &instance) ||
         !cdc_can_access_in(session, database, &instance))
         return true;
+    if (!instance.is_reached &&
+        sim_server_knob(session->server, SIM_KNOB_MIN_LSN_BEFORE_CAPTURE) != 0)
+        return true;
     if (!instance.is_reached)
         *out = sim_null(sim_type_sized(SIM_BINARY, LSN_BYTES));
     else

@@ -77,8 +77,30 @@ typedef struct SessionPublic {
     atomic_int             tran_count, isolation;
     _Atomic int64_t        request_us, row_count;
     _Atomic(SimDatabase *) database;
-    SimStats stats, statement_stats; /* as of the last request; under the front's lock */
 } SessionPublic;
+
+/* What one session counts; others read it while it does. */
+typedef struct SessionStats {
+    _Atomic int64_t rows_examined, rows_returned, seeks, scans, bytes_sent, blocked_ns, statements;
+    _Atomic int64_t lock_waits; /* of the waiter when the statement began */
+} SessionStats;
+/* Only the session's own thread adds, so no add is lost. */
+static inline void stat_add(_Atomic int64_t *count, int64_t n)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+/* A fault that waits inside the result, and the pace of its rows. */
+typedef struct RowWatch {
+    SimFault fault;
+    uint64_t fault_id;
+    bool     is_armed;
+    int64_t  rows; /* sent since */
+    int64_t  row_pace_ns, next_row_ns;
+    bool     has_pending; /* the error that ends the statement */
+    SimError pending;
+} RowWatch;
 
 typedef struct Front Front;
 typedef struct Bulk  Bulk; /* an INSERT BULK that waits for its rows */
@@ -129,16 +151,25 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     Map *context; /* sp_set_session_context */
     int  proc_depth;
 
-    SimStats    stats, statement_stats;
+    SessionStats stats, statement_stats;
+    bool         io_is_aside; /* a control's answer is no part of what the last statement sent */
     int64_t     last_wait_ms;
     SimSession *next;          /* in the front's list */
-    bool        is_in_control; /* on_read text runs: no further hooks */
+    bool        is_aside;      /* the server's own: no control touches it */
     bool        close_wanted;
+    bool        ends_after; /* the request that runs is the last one, and is answered */
+    atomic_bool is_gone;    /* the client */
+    SimWire    *wire;       /* NULL: in-process */
+    RowWatch    watch;
+    Str         traced; /* the request that runs, as the trace has it; empty: it is not traced */
+    int64_t     traced_rows;
+    int32_t     traced_error;
     void (*on_kill)(void *arg); /* with the front's lock held */
     void *on_kill_arg;
 };
 
 void session_publish(SimSession *session, bool is_running);
+void session_stats_begin(SimSession *session); /* of a statement */
 /* --- options and variables --- */
 void      options_default(SessionOptions *options, bool odbc);
 void      session_use_options(SimSession *session); /* tells the waiter */
@@ -347,8 +378,12 @@ void        front_unlock(Front *front);
 /* Hooks of the controls. */
 bool control_statement(SimSession *session, const Stmt *stmt,
                        SimError *error) MUST_CHECK; /* faults */
+bool control_call(SimSession *session, const ObjectName *name, Str text,
+                  SimError *error) MUST_CHECK; /* faults at a remote procedure call */
 void control_trace(SimSession *session, Str text, const ProcArg *args, size_t count);
-bool control_scan(SimSession *session, SimTable *table, const char *when, int64_t rows,
+/* on_read: whether somebody waits for rows of this read, and what is due once it has read so many. */
+bool control_read_is_watched(SimSession *session, const SimTable *table);
+bool control_read(SimSession *session, const SimTable *table, int64_t rows,
                   SimError *error) MUST_CHECK;
 
 /* "sqlserver.md 2.1" server facts */

@@ -173,6 +173,13 @@ static bool exec_outputs(SimSession *session, const ProcCall *call)
     return true;
 }
 
+static bool is_control(const ProcEntry *entry)
+{
+    for (const ProcEntry *control = control_procs; control->name; control++)
+        if (control == entry) return true;
+    return false;
+}
+
 bool proc_run(ProcCall *call, const ProcEntry *entry)
 {
     SimSession *session = call->session;
@@ -183,6 +190,7 @@ bool proc_run(ProcCall *call, const ProcEntry *entry)
                          "exceeded (limit 32).");
     session->proc_depth++;
     call->flow = FLOW_NEXT;
+    if (is_control(entry)) session->io_is_aside = true;
     bool ok    = entry->run(call);
     session->proc_depth--;
     if (!ok && call->error->number != 0 && call->error->procedure[0] == '\0') {

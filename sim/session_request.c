@@ -8,9 +8,11 @@ void request_begin(SimSession *session, SimSink *sink)
 {
     session_forget_bulk(session);
     session->sink          = sink;
-    session->sink_failed   = false;
+    session->sink_failed   = atomic_load(&session->is_gone);
     session->request_arena = arena_new();
     session->request_us    = sim_server_local_us(session->server);
+    session->watch         = (RowWatch){.is_armed = false};
+    session->io_is_aside   = false;
     session_publish(session, true);
 }
 
@@ -52,12 +54,9 @@ bool request_end(SimSession *session, Flow flow)
         if (session->options.xact_abort) session_abandon(session);
         alive = session->sink->done(session->sink, &done) && alive;
     }
-    if (session->close_wanted) alive = false;
+    if (session->close_wanted || session->ends_after) alive = false;
     session_publish(session, false);
-    front_lock(session->front);
-    session->public.stats           = sim_session_stats(session, false);
-    session->public.statement_stats = session->statement_stats;
-    front_unlock(session->front);
+    control_trace_end(session);
     arena_close(session->request_arena);
     session->request_arena = NULL;
     session->sink          = NULL;
@@ -152,7 +151,8 @@ static Flow run_rpc(SimSession *session, ProcCall *call, const ObjectName *name)
         SessionOptions options = session->options;
         ok = str_is_empty(name->database) || sim_name_equal(name->schema, STR("tidesim")) ||
              session_use_database(session, name->database, call->error);
-        ok = ok && proc_bind_args_unless_open(call, entry) && proc_run(call, entry);
+        ok = ok && control_call(session, name, call->name, call->error) &&
+             proc_bind_args_unless_open(call, entry) && proc_run(call, entry);
         if (entry->run != session_reset_proc) session->options = options;
         session_use_options(session);
         if (!str_is_empty(name->database)) {
@@ -214,6 +214,17 @@ static bool tm_run(SimSession *session, SimTmRequest request, Str name, int isol
     return sim_not_supported(error, "this transaction manager request");
 }
 
+static Str tm_name(SimTmRequest request)
+{
+    switch (request) {
+    case SIM_TM_BEGIN: return STR("begin transaction (request)");
+    case SIM_TM_COMMIT: return STR("commit (request)");
+    case SIM_TM_ROLLBACK: return STR("rollback (request)");
+    case SIM_TM_SAVE: break;
+    }
+    return STR("save transaction (request)");
+}
+
 bool sim_session_transaction_request(SimSession *session, SimTmRequest request, Str name,
                                      int isolation, bool begin_next, int next_isolation,
                                      SimSink *sink)
@@ -223,6 +234,7 @@ bool sim_session_transaction_request(SimSession *session, SimTmRequest request, 
 
     request_begin(session, sink);
     frame_push(session, false);
+    control_trace(session, tm_name(request), NULL, 0);
     bool ok = tm_run(session, request, name, isolation, &error);
     if (ok && begin_next) ok = tm_run(session, SIM_TM_BEGIN, STR_EMPTY, next_isolation, &error);
     if (ok)

@@ -1,11 +1,16 @@
 /* session_result.c - what a session says: columns, rows, messages, and the end of each statement. */
-#include "sim/session_internal.h"
+#include "sim/front_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 bool session_alive(SimSession *session, SimError *error)
 {
+    if (session->watch.has_pending) {
+        *error                     = session->watch.pending;
+        session->watch.has_pending = false;
+        return false;
+    }
     if (atomic_load(&session->waiter.killed)) {
         sim_error(error, 596,
                   "Cannot continue the execution because the session is in the kill state.");
@@ -37,23 +42,50 @@ bool session_send_columns(SimSession *session, const SimResultColumn *columns, s
     return noted(session, session->sink->columns(session->sink, columns, count));
 }
 
+static void count_row(SimSession *session)
+{
+    stat_add(&session->stats.rows_returned, 1);
+    stat_add(&session->statement_stats.rows_returned, 1);
+}
+
+/* By a fault that waits for rows, or one that slows them. */
+static bool is_watched(const SimSession *session)
+{
+    return session->watch.is_armed || session->watch.row_pace_ns > 0;
+}
+
+static bool goes_on(const SimSession *session)
+{
+    return !session->watch.has_pending && !session->sink_failed &&
+           !atomic_load(&session->waiter.killed) && !atomic_load(&session->waiter.attention);
+}
+
 bool session_send_row(SimSession *session, const SimValue *values, size_t count)
 {
-    session->stats.rows_returned++;
-    session->statement_stats.rows_returned++;
-    return noted(session, session->sink->row(session->sink, values, count));
+    count_row(session);
+    if (!is_watched(session)) return noted(session, session->sink->row(session->sink, values, count));
+    control_rows(session, true);
+    if (!noted(session, session->sink->row(session->sink, values, count))) return false;
+    control_rows(session, false);
+    return goes_on(session);
 }
 
 bool session_send_wires(SimSession *session, const Bytes *wires, const SimValue *values,
                         size_t count)
 {
-    session->stats.rows_returned++;
-    session->statement_stats.rows_returned++;
-    return noted(session, session->sink->wire_row(session->sink, wires, values, count));
+    count_row(session);
+    if (!is_watched(session))
+        return noted(session, session->sink->wire_row(session->sink, wires, values, count));
+    control_rows(session, true);
+    if (!noted(session, session->sink->wire_row(session->sink, wires, values, count))) return false;
+    control_rows(session, false);
+    return goes_on(session);
 }
 
 bool session_send_message(SimSession *session, const SimError *message)
 {
+    if (message->severity > 10 && session->traced_error == 0)
+        session->traced_error = message->number;
     return session->sink_failed ? false
                                 : noted(session, session->sink->message(session->sink, message));
 }

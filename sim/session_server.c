@@ -47,21 +47,25 @@ bool sim_server_open(const SimOptions *options, SimServer **out, SimError *error
                              .command_id_per_statement = options->command_id_per_statement};
     Front          *front = mem_alloc(sizeof *front);
 
-    front->clock = control_clock_new(options->clock);
-    model.clock  = front->clock;
     if (!sim_model_open(&model, out, error)) {
-        clock_close(front->clock);
         mem_free(front);
         return false;
     }
     front->server  = *out;
+    front->clock   = sim_server_clock(*out);
+    front->seed    = options->seed;
+    front->chances = rng_new(options->seed);
     front->arena   = arena_new();
     front->lock    = queue_new(options->sched, 1);
     front->next_id = 51;
     (void)queue_push(front->lock, front);
     sim_server_set_owner(*out, front);
-    Str login = str_is_empty(options->login) ? STR("sa") : options->login;
-    if (sim_create_login(*out, login, options->password, true, error)) return true;
+    sim_server_set_scan_hook(*out, control_scan_cycle, front);
+    sim_control_remember_start(*out);
+    front->login    = str_copy(front->arena,
+                               str_is_empty(options->login) ? STR("sa") : options->login);
+    front->password = str_copy(front->arena, options->password);
+    if (sim_create_login(*out, front->login, front->password, true, error)) return true;
     sim_server_close(*out);
     *out = NULL;
     return false;
@@ -76,7 +80,7 @@ void sim_server_close(SimServer *server)
     queue_close(front->lock);
     queue_free(front->lock);
     arena_close(front->arena);
-    clock_close(front->clock);
+    rng_close(front->chances);
     mem_free(front);
 }
 
@@ -142,6 +146,8 @@ bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSessio
     session->prepared       = map_new();
     session->context        = map_new();
     session->next_handle    = 1;
+    session->wire           = login->wire;
+    session->is_aside       = login->is_aside;
     session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));
     options_default(&session->options, login->odbc);
     session->login_options = session->options;
@@ -195,6 +201,21 @@ int32_t sim_session_id(const SimSession *session)
     return session->id;
 }
 
+Str sim_session_login(const SimSession *session)
+{
+    return session->login.name;
+}
+
+Str sim_session_app(const SimSession *session)
+{
+    return session->app_name;
+}
+
+bool sim_session_is_killed(const SimSession *session)
+{
+    return atomic_load(&session->waiter.killed);
+}
+
 Str sim_session_database(const SimSession *session)
 {
     return sim_database_name(session->database);
@@ -221,6 +242,12 @@ void sim_session_attention(SimSession *session)
     sim_waiter_wake(&session->waiter);
 }
 
+void sim_session_hang_up(SimSession *session)
+{
+    atomic_store(&session->is_gone, true);
+    sim_session_attention(session);
+}
+
 void sim_session_clear_attention(SimSession *session)
 {
     atomic_store(&session->waiter.attention, false);
@@ -234,18 +261,41 @@ void sim_session_on_kill(SimSession *session, void (*notify)(void *arg), void *a
     front_unlock(session->front);
 }
 
+void session_stats_begin(SimSession *session)
+{
+    SessionStats *stats = &session->statement_stats;
+
+    session->io_is_aside = false;
+    atomic_store(&stats->rows_examined, 0);
+    atomic_store(&stats->rows_returned, 0);
+    atomic_store(&stats->seeks, 0);
+    atomic_store(&stats->scans, 0);
+    atomic_store(&stats->bytes_sent, 0);
+    atomic_store(&stats->blocked_ns, 0);
+    atomic_store(&stats->statements, 1);
+    atomic_store(&stats->lock_waits, atomic_load(&session->waiter.lock_waits));
+}
+
 SimStats sim_session_stats(const SimSession *session, bool last_statement_only)
 {
-    SimStats stats = last_statement_only ? session->statement_stats : session->stats;
+    const SessionStats *from  = last_statement_only ? &session->statement_stats : &session->stats;
+    SimStats            stats = {.rows_examined = atomic_load(&from->rows_examined),
+                                 .rows_returned = atomic_load(&from->rows_returned),
+                                 .seeks         = atomic_load(&from->seeks),
+                                 .scans         = atomic_load(&from->scans),
+                                 .bytes_sent    = atomic_load(&from->bytes_sent),
+                                 .blocked_ns    = atomic_load(&from->blocked_ns),
+                                 .statements    = atomic_load(&from->statements)};
 
-    if (!last_statement_only) stats.lock_waits = atomic_load(&session->waiter.lock_waits);
+    stats.lock_waits = atomic_load(&session->waiter.lock_waits) - atomic_load(&from->lock_waits);
     return stats;
 }
 
 void sim_session_add_io(SimSession *session, int64_t bytes_sent, int64_t blocked_ns)
 {
-    session->stats.bytes_sent += bytes_sent;
-    session->stats.blocked_ns += blocked_ns;
-    session->statement_stats.bytes_sent += bytes_sent;
-    session->statement_stats.blocked_ns += blocked_ns;
+    stat_add(&session->stats.bytes_sent, bytes_sent);
+    stat_add(&session->stats.blocked_ns, blocked_ns);
+    if (session->io_is_aside) return;
+    stat_add(&session->statement_stats.bytes_sent, bytes_sent);
+    stat_add(&session->statement_stats.blocked_ns, blocked_ns);
 }

@@ -260,12 +260,20 @@ static void forget_transaction(SimSession *session)
     session->save_points.count = 0;
 }
 
+static bool has_written(const SimSession *session)
+{
+    for (size_t i = 0; i < session->txn_count; i++)
+        if (sim_txn_has_written(session->txns[i].txn)) return true;
+    return false;
+}
+
 static bool commit_all(SimSession *session, SimError *error)
 {
     bool ok = true;
 
-    if (session->temp_tables.count > 0) forget_dropped_temps(session);
-
+    bool writes = has_written(session);
+    if (writes && !control_commit(session, SIM_AT_COMMIT, error)) ok = false;
+    if (ok && session->temp_tables.count > 0) forget_dropped_temps(session);
     for (size_t i = 0; i < session->txn_count; i++) {
         if (ok)
             ok = sim_txn_commit(session->txns[i].txn, NULL, error);
@@ -273,6 +281,7 @@ static bool commit_all(SimSession *session, SimError *error)
             sim_txn_rollback(session->txns[i].txn);
     }
     session->txn_count = 0;
+    if (ok && writes) ok = control_commit(session, SIM_AT_COMMITTED, error);
     return ok;
 }
 

@@ -6,12 +6,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "sim/cdc.h"
+#include "sim/control.h"
 #include "sim/model.h"
 
 typedef struct SimOptions {
     Clock  *clock;
     Sched  *sched;
     Rng    *rng;                      /* LSN steps, NEWID, ... */
+    uint64_t seed;                    /* what `rng` was made of; reset goes back to it */
     Log    *log;                      /* may be NULL */
     int     server_version;           /* 2016 ... 2025; 0: 2022 */
     Str     time_zone;                /* Windows zone name; empty: UTC */
@@ -69,11 +71,29 @@ struct SimSink {
     bool (*return_value)(SimSink *sink, Str name, const SimValue *value);
 };
 
+/* --- the connection under a session --- */
+typedef enum SimCut { SIM_CUT_CLOSE, SIM_CUT_RESET, SIM_CUT_SILENCE } SimCut;
+/* What faults do to it; a session in-process has none. Called by the session's thread, `drop` by any. */
+typedef struct SimWire SimWire;
+struct SimWire {
+    /* What was said so far leaves now, all but its last `keep_bytes`. */
+    void (*flush)(SimWire *wire, size_t keep_bytes);
+    /* FIN, RST, or nothing any more: that returns when the client has gone. */
+    void (*cut)(SimWire *wire, SimCut how);
+    /* Calls sim_session_watched once, when `n` bytes (or packets) more have left in this response. */
+    void (*watch)(SimWire *wire, bool counts_packets, int64_t n);
+    /* Ends the connection soon; does not wait. */
+    void (*drop)(SimWire *wire);
+};
+
 /* --- sessions --- */
 typedef struct SimLoginRequest {
     Str  user, password, database, app_name, host_name, language;
     bool odbc; /* LOGIN7's ODBC bit: ANSI defaults */
     bool read_only_intent;
+    SimWire *wire;     /* NULL: in-process */
+    Cancel  *stop;     /* ends waits at the login; may be NULL */
+    bool     is_aside; /* the server's own: no control touches it */
 } SimLoginRequest;
 /* Errors 18456, 4060, ... The messages a client gets on success (5701, 5703) are the TDS server's. One request at a time. */
 bool     sim_session_open(SimServer *server, const SimLoginRequest *login, SimSession **out,
@@ -81,6 +101,9 @@ bool     sim_session_open(SimServer *server, const SimLoginRequest *login, SimSe
 void     sim_session_close(SimSession *session); /* rolls back; accepts NULL */
 int32_t  sim_session_id(const SimSession *session);
 Str      sim_session_database(const SimSession *session);
+Str      sim_session_login(const SimSession *session); /* as long as the session */
+Str      sim_session_app(const SimSession *session);
+bool     sim_session_is_killed(const SimSession *session);
 uint64_t sim_session_transaction(const SimSession *session); /* descriptor, 0: none */
 int64_t  sim_session_text_size(const SimSession *session); /* SET TEXTSIZE: bytes of a long value */
 bool     sim_session_breaks_off(
@@ -128,6 +151,10 @@ bool sim_session_transaction_request(SimSession *session, SimTmRequest request, 
 void sim_session_reset(SimSession *session, bool keep_transaction, SimSink *sink);
 /* Stops the running request from another thread; it then ends with done.is_attention. */
 void sim_session_attention(SimSession *session);
+/* The same when the client has gone: nothing waits for anything any more, and the next request fails. */
+void sim_session_hang_up(SimSession *session);
+/* SimWire.watch has got there; between two writes, also after the request. False: nothing more may be sent. */
+bool sim_session_watched(SimSession *session);
 /* Forgets one that came too late to stop anything; between requests. */
 void sim_session_clear_attention(SimSession *session);
 /* `notify` is called when the session is killed, by whoever does it, and must not wait: a session between requests has
@@ -139,6 +166,7 @@ typedef struct SimStats {
     int64_t rows_examined, rows_returned, seeks, scans, lock_waits, bytes_sent, blocked_ns,
         statements;
 } SimStats;
+/* From any thread while the session lives. */
 SimStats sim_session_stats(const SimSession *session, bool last_statement_only);
 void     sim_session_add_io(SimSession *session, int64_t bytes_sent,
                             int64_t blocked_ns); /* from the TDS server */

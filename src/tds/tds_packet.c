@@ -218,6 +218,28 @@ void tds_writer_spill(TdsWriter *writer)
     send_payload(writer, false, 0);
 }
 
+bool tds_writer_flush(TdsWriter *writer, size_t keep_bytes, Err *err)
+{
+    size_t   body_most = writer->packet_bytes - TDS_HEADER_BYTES;
+    uint8_t *from      = writer->payload;
+    size_t   put       = (size_t)(writer->at - from);
+    size_t   left      = put > keep_bytes ? put - keep_bytes : 0;
+
+    writer->packet_count = 0;
+    while (left > 0) {
+        size_t body_len = MIN(left, body_most);
+        frame_packet(writer, from, body_len, 0);
+        from += body_len;
+        left -= body_len;
+    }
+    if (!writer->failed && writer->packet_count > 0 && !write_packets(writer))
+        writer->failed = true;
+    left = (size_t)(writer->at - from);
+    memmove(writer->payload, from, left);
+    writer->at = writer->payload + left;
+    return !writer->failed || err_copy(err, &writer->err);
+}
+
 void tds_writer_begin(TdsWriter *writer, TdsPacketType type, uint16_t spid)
 {
     writer->type      = (uint8_t)type;

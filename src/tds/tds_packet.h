@@ -55,6 +55,8 @@ void tds_writer_begin(TdsWriter *writer, TdsPacketType type, uint16_t spid);
  * put. Returns the transport's error if a write failed since tds_writer_begin. */
 bool tds_writer_end_with(TdsWriter *writer, uint8_t status, Err *err) MUST_CHECK;
 bool tds_writer_end(TdsWriter *writer, Err *err) MUST_CHECK;
+/* Sends what was put as packets that end nothing, all but the last `keep_bytes`. */
+bool tds_writer_flush(TdsWriter *writer, size_t keep_bytes, Err *err) MUST_CHECK;
 bool tds_writer_has_failed(const TdsWriter *writer);
 
 void tds_put_bytes(TdsWriter *writer, const void *bytes, size_t len);

@@ -117,8 +117,8 @@ def every_column_we_write_is_described():
 def every_control_and_option_of_tidesim_is_described():
     listed = names_in_cells("docs/tidesim.md")
     options = set(re.findall(r'= \{"(--[\w-]+)"', text_of("sim/cli_options.c")))
-    table = text_of("sim/session_control.c").split("const ProcEntry control_procs")[1]
-    procedures = dict(re.findall(r'\{"(\w+)", \w+, "([^"]*)"\}', table))
+    table = text_of("sim/control_proc.c").split("const ProcEntry control_procs")[1]
+    procedures = dict(re.findall(r'\{"(\w+)", \w+,\s+"([^"]*)"', table))
     if len(options) < 15 or len(procedures) < 10:
         yield "the options or the procedures were not found in sim/"
     for option in sorted(options):

@@ -15,10 +15,9 @@ typedef struct World {
     int          port;
 } World;
 
-UNUSED static void open_listener(World *world, int64_t latency_ms, int64_t bandwidth)
+UNUSED static void open_listener(World *world)
 {
-    SimListenOptions options = {
-        .address = STR("127.0.0.1:0"), .latency_ms = latency_ms, .bandwidth = bandwidth};
+    SimListenOptions options = {.address = STR("127.0.0.1:0")};
     Err     err = ERR_INIT;
     int64_t port;
     Str     address;
@@ -33,7 +32,7 @@ UNUSED static int open_world(void **state)
 {
     World     *world   = mem_alloc(sizeof *world);
     SimOptions options = {
-        .capture_interval_ms = -1, .login = STR("sa"), .password = STR("Tide.Sim.1")};
+        .seed = 7, .capture_interval_ms = -1, .login = STR("sa"), .password = STR("Tide.Sim.1")};
     SimError error = SIM_ERROR_INIT;
 
     options.clock = world->clock = clock_new_real();
@@ -41,7 +40,7 @@ UNUSED static int open_world(void **state)
     options.rng = world->rng = rng_new(7);
     if (!sim_server_open(&options, &world->server, &error)) fail_msg("%s", error.message);
     if (!sim_create_database(world->server, STR("shop"), &error)) fail_msg("%s", error.message);
-    open_listener(world, 0, 0);
+    open_listener(world);
     *state = world;
     return 0;
 }

@@ -655,8 +655,8 @@ static void a_slow_link_is_slow(void **state)
     Client *client;
     int64_t began_ms;
 
-    sim_listener_close(world->listener);
-    open_listener(world, 60, 1000000);
+    sim_control_link(world->server, STR("all"),
+                     &(SimLink){.rtt_ms = 60, .bytes_per_s = 1000000});
     client = client_connect(world->port);
     assert_non_null(client);
     began_ms = now_ms(world);
