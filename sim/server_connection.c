@@ -113,6 +113,7 @@ static bool run_rpcs(Connection *connection, TdsCursor *cursor)
             return refuse_stream(connection);
         if (!has || !convert_parameters(connection, &rpc, &parameters)) return true;
         sink->return_ordinal = 0;
+        sink->omits_columns  = (rpc.flags & TDS_RPC_NO_METADATA) != 0;
         if (!sim_session_rpc(connection->session, rpc.proc_id, rpc.name, parameters,
                              rpc.parameters.count, &sink->sink))
             return false;

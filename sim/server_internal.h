@@ -86,6 +86,7 @@ typedef struct TdsSink {
     bool              has_pending;
     SimDone           pending;
     bool              ended_by_attention; /* the session has seen it */
+    bool              omits_columns;      /* the client has them from before */
     bool              is_fatal;           /* a message of severity 20 or more was sent */
     uint16_t          return_ordinal;
 } TdsSink;

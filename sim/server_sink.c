@@ -100,7 +100,12 @@ static bool on_columns(SimSink *base, const SimResultColumn *columns, size_t cou
         sink->sim_types[i] = columns[i].type;
         sink->copies[i]    = copy_of(&columns[i].type, &sink->columns[i].type);
     }
-    tds_put_columns(sink->writer, sink->client.tds_version, sink->columns, count);
+    if (sink->omits_columns)
+        tds_put_no_columns(sink->writer);
+    else
+        tds_put_columns(sink->writer, sink->client.tds_version, sink->columns, count);
+    if (!sink->omits_columns && count > 0 && columns[count - 1].is_hidden)
+        tds_put_hidden_column(sink->writer, sink->client.tds_version, count);
     return is_open(sink);
 }
 
@@ -260,7 +265,7 @@ void tds_sink_close(TdsSink *sink)
 
 void tds_sink_begin(TdsSink *sink)
 {
-    sink->has_pending = sink->ended_by_attention = sink->is_fatal = false;
+    sink->has_pending = sink->ended_by_attention = sink->is_fatal = sink->omits_columns = false;
     sink->return_ordinal                                          = 0;
 }
 

@@ -147,6 +147,8 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     SimBulkSource *bulk_source; /* while its rows come in */
     Map           *prepared;    /* handle as text */
     int32_t        next_handle;
+    Map      *cursors; /* handle as text; NULL: none */
+    int32_t   next_cursor;
     LIST(TempTable) temp_tables;
     Map *context; /* sp_set_session_context */
     int  proc_depth;
@@ -265,6 +267,7 @@ bool run_principal(SimSession *session, const Stmt *stmt, Arena *arena, Statemen
 bool run_set_option(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error);
 bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena, SimError *error);
 
+void session_drop_cursors(SimSession *session);
 /* Keeps an INSERT BULK until its rows come; another request forgets it. */
 bool session_announce_bulk(SimSession *session, const Stmt *stmt, SimError *error) MUST_CHECK;
 void session_forget_bulk(SimSession *session);
@@ -351,7 +354,7 @@ int  catalog_precision(const SimType *type);
 int  catalog_scale(const SimType *type);
 
 extern const ProcEntry cdc_procs[], cdc_job_procs[], catalog_procs[], control_procs[],
-    session_procs[];
+    session_procs[], cursor_procs[];
 
 bool control_synthetic(ProcCall *call);
 

@@ -1,10 +1,11 @@
 /* session_prepare.c - sp_executesql and prepared statements: text with parameters, run in a frame of its own. */
 #include "sim/front_internal.h"
+#include "sim/session_prepared.h"
 
 typedef struct Definition { /* of a parameter */
     Str     name;
     SimType type;
-    bool    is_output;
+    bool    is_output, is_given;
 } Definition;
 typedef LIST(Definition) Definitions;
 
@@ -65,7 +66,7 @@ static bool parse_definitions(Arena *arena, Str text, Definitions *out, SimError
 }
 
 /* Declares the parameters in the frame and gives them their values: args from `first` on, by position or name. */
-static bool bind_parameters(ProcCall *call, const Definitions *definitions, Str text, size_t first)
+static bool bind_parameters(ProcCall *call, Definitions *definitions, Str text, size_t first)
 {
     Frame *frame = call->session->frame;
 
@@ -83,21 +84,22 @@ static bool bind_parameters(ProcCall *call, const Definitions *definitions, Str 
         if (at >= definitions->count)
             return sim_error(call->error, 8144,
                              "Procedure or function has too many arguments specified.");
-        const Definition *definition = &definitions->items[at];
-        SimValue          value      = sim_null(definition->type);
+        Definition *definition = &definitions->items[at];
+        SimValue    value      = sim_null(definition->type);
+        definition->is_given   = !arg->is_default;
         if (!arg->is_default && !arg->value.is_null &&
             !sim_convert(&arg->value, &definition->type, 0, true, call->arena, &value, call->error))
             return false;
         variable_set(frame_find(frame, definition->name), &value);
-        definitions->items[at].is_output = definitions->items[at].is_output || arg->is_output;
+        definition->is_output = definition->is_output || arg->is_output;
         arg->target = str_is_empty(arg->target) && arg->is_output ? STR_EMPTY : arg->target;
     }
-    size_t given = call->count > first ? call->count - first : 0;
-    if (given < definitions->count)
-        return sim_error(call->error, 8178,
-                         "The parameterized query '(%.*s)' expects the parameter '%.*s', which was "
-                         "not supplied.",
-                         STR_ARG(text), STR_ARG(definitions->items[given].name));
+    for (size_t i = 0; i < definitions->count; i++)
+        if (!definitions->items[i].is_given)
+            return sim_error(call->error, 8178,
+                             "The parameterized query '(%.*s)' expects the parameter '%.*s', which "
+                             "was not supplied.",
+                             STR_ARG(text), STR_ARG(definitions->items[i].name));
     return true;
 }
 
@@ -150,7 +152,12 @@ static bool run_parameterized(ProcCall *call, Str text, const StmtList *stmts, S
     return ok;
 }
 
-static bool need_text(ProcCall *call, size_t index, const char *what, Str *out)
+bool prepared_run(ProcCall *call, const StmtList *stmts, Str definitions, size_t first)
+{
+    return run_parameterized(call, STR_EMPTY, stmts, definitions, first);
+}
+
+bool prepared_text(ProcCall *call, size_t index, const char *what, Str *out)
 {
     if (proc_text(call, index, out)) return true;
     return sim_error(call->error, 214,
@@ -161,13 +168,13 @@ static bool sp_executesql(ProcCall *call)
 {
     Str text, definitions;
 
-    if (!need_text(call, 0, "@statement", &text)) return false;
+    if (!prepared_text(call, 0, "@statement", &text)) return false;
     (void)proc_text(call, 1, &definitions);
     return run_parameterized(call, text, NULL, definitions, 2);
 }
 
 /* --- handles --- */
-static Prepared *find_prepared(ProcCall *call, size_t index)
+Prepared *prepared_find(ProcCall *call, size_t index)
 {
     int64_t handle = -1;
 
@@ -180,14 +187,35 @@ static Prepared *find_prepared(ProcCall *call, size_t index)
     return prepared;
 }
 
-static void drop_prepared(SimSession *session, const Prepared *prepared, Arena *arena)
+void prepared_drop(ProcCall *call, const Prepared *prepared)
 {
-    Prepared *removed = map_remove(session->prepared, str_printf(arena, "%d", prepared->handle));
+    Prepared *removed = map_remove(call->session->prepared,
+                                   str_printf(call->arena, "%d", prepared->handle));
 
     if (removed) arena_close(removed->arena);
 }
 
-static Prepared *make_prepared(ProcCall *call, Str definitions, Str text)
+bool prepared_replace(ProcCall *call, size_t index)
+{
+    int64_t old = 0;
+
+    if (!proc_i64(call, index, &old)) return false;
+    Prepared *replaced = old ? map_find(call->session->prepared,
+                                        str_printf(call->arena, "%lld", (long long)old))
+                             : NULL;
+    if (replaced) prepared_drop(call, replaced);
+    return true;
+}
+
+bool prepared_parse(ProcCall *call, Str text, Arena *arena, StmtList *out)
+{
+    if (sim_parse(text, call->session->options.quoted_identifier, arena, out, call->error))
+        return true;
+    call->error->ends_batch = true;
+    return false;
+}
+
+Prepared *prepared_make(ProcCall *call, Str definitions, Str text)
 {
     SimSession *session  = call->session;
     Arena      *arena    = arena_new();
@@ -196,9 +224,7 @@ static Prepared *make_prepared(ProcCall *call, Str definitions, Str text)
     prepared->arena       = arena;
     prepared->text        = str_copy(arena, text);
     prepared->definitions = str_copy(arena, definitions);
-    if (!sim_parse(prepared->text, session->options.quoted_identifier, arena, &prepared->stmts,
-                   call->error)) {
-        call->error->ends_batch = true;
+    if (!prepared_parse(call, prepared->text, arena, &prepared->stmts)) {
         arena_close(arena);
         return NULL;
     }
@@ -212,14 +238,9 @@ static bool sp_prepexec(ProcCall *call)
     Str definitions, text;
 
     (void)proc_text(call, 1, &definitions);
-    if (!need_text(call, 2, "@stmt", &text)) return false;
-    int64_t old = 0;
-    if (!proc_i64(call, 0, &old)) return false;
-    Prepared *replaced = old ? map_find(call->session->prepared,
-                                        str_printf(call->arena, "%lld", (long long)old))
-                             : NULL;
-    if (replaced) drop_prepared(call->session, replaced, call->arena);
-    Prepared *prepared = make_prepared(call, definitions, text);
+    if (!prepared_text(call, 2, "@stmt", &text)) return false;
+    if (!prepared_replace(call, 0)) return false;
+    Prepared *prepared = prepared_make(call, definitions, text);
     if (!prepared) return false;
     SimValue handle = value_int(prepared->handle);
     proc_set_output(call, 0, &handle);
@@ -233,8 +254,8 @@ static bool sp_prepare(ProcCall *call)
     int64_t options = 0;
 
     (void)proc_text(call, 1, &definitions);
-    if (!need_text(call, 2, "@stmt", &text) || !proc_i64(call, 3, &options)) return false;
-    Prepared *prepared = make_prepared(call, definitions, text);
+    if (!prepared_text(call, 2, "@stmt", &text) || !proc_i64(call, 3, &options)) return false;
+    Prepared *prepared = prepared_make(call, definitions, text);
     if (!prepared) return false;
     SimValue handle = value_int(prepared->handle);
     proc_set_output(call, 0, &handle);
@@ -251,7 +272,7 @@ static bool sp_prepare(ProcCall *call)
 
 static bool sp_execute(ProcCall *call)
 {
-    Prepared *prepared = find_prepared(call, 0);
+    Prepared *prepared = prepared_find(call, 0);
 
     return prepared &&
            run_parameterized(call, STR_EMPTY, &prepared->stmts, prepared->definitions, 1);
@@ -259,16 +280,11 @@ static bool sp_execute(ProcCall *call)
 
 static bool sp_unprepare(ProcCall *call)
 {
-    Prepared *prepared = find_prepared(call, 0);
+    Prepared *prepared = prepared_find(call, 0);
 
     if (!prepared) return false;
-    drop_prepared(call->session, prepared, call->arena);
+    prepared_drop(call, prepared);
     return true;
-}
-
-static bool sp_cursor(ProcCall *call)
-{
-    return sim_not_supported(call->error, "server cursors (%.*s)", STR_ARG(call->name));
 }
 
 /* --- describing --- */
@@ -337,7 +353,7 @@ static bool sp_describe_first_result_set(ProcCall *call)
     SimResultColumn        *columns = NULL;
     size_t                  count   = 0;
 
-    if (!need_text(call, 0, "@tsql", &text)) return false;
+    if (!prepared_text(call, 0, "@tsql", &text)) return false;
     (void)proc_text(call, 1, &definitions);
     if (!describe_text(call, text, definitions, &columns, &count, call->error)) return false;
     if (!proc_columns(call, specs, COUNT_OF(specs))) return false;
@@ -396,7 +412,7 @@ static bool sp_describe_undeclared_parameters(ProcCall *call)
     Definitions             declared = {0};
     UndeclaredList          found    = {0};
 
-    if (!need_text(call, 0, "@tsql", &text)) return false;
+    if (!prepared_text(call, 0, "@tsql", &text)) return false;
     (void)proc_text(call, 1, &definition_text);
     if (!parse_definitions(call->arena, definition_text, &declared, call->error)) return false;
     frame_push(call->session, true);
@@ -456,16 +472,6 @@ const ProcEntry session_procs[] = {
     {"sp_execute", sp_execute, "*"},
     {"sp_prepexec", sp_prepexec, "*"},
     {"sp_unprepare", sp_unprepare, "*"},
-    {"sp_cursor", sp_cursor, "*"},
-    {"sp_cursoropen", sp_cursor, "*"},
-    {"sp_cursorfetch", sp_cursor, "*"},
-    {"sp_cursorclose", sp_cursor, "*"},
-    {"sp_cursoroption", sp_cursor, "*"},
-    {"sp_cursorprepare", sp_cursor, "*"},
-    {"sp_cursorexecute", sp_cursor, "*"},
-    {"sp_cursorprepexec", sp_cursor, "*"},
-    {"sp_cursorunprepare", sp_cursor, "*"},
-    {"sp_prepexecrpc", sp_cursor, "*"},
     {"sp_reset_connection", sp_reset_connection, ""},
     {"sp_describe_first_result_set", sp_describe_first_result_set,
      "tsql,params,browse_information_mode"},

@@ -20,6 +20,7 @@ const ProcEntry *proc_find(SimSession *session, const ObjectName *name)
         !sim_name_equal(name->schema, STR("dbo")))
         return NULL;
     found = find_in(session_procs, name->name);
+    if (!found) found = find_in(cursor_procs, name->name);
     if (!found) found = find_in(cdc_procs, name->name);
     if (!found) found = find_in(cdc_job_procs, name->name);
     if (!found) found = find_in(catalog_procs, name->name);

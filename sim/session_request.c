@@ -260,6 +260,7 @@ static void reset_state(SimSession *session, bool keep_transaction)
     session->options.isolation = isolation; /* not reset (2.7) */
     session_use_options(session);
     session_drop_prepared(session);
+    session_drop_cursors(session);
     session_drop_temps(session, NULL);
     session->identity_insert = NULL;
     session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));

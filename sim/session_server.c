@@ -187,6 +187,7 @@ void sim_session_close(SimSession *session)
         frame_pop(session);
     front_remove(session->front, session);
     session_forget_bulk(session);
+    session_drop_cursors(session);
     session_drop_prepared(session);
     map_close(session->prepared);
     map_close(session->context);

@@ -303,6 +303,7 @@ bool session_commit(SimSession *session, SimError *error)
     }
     bool ok = commit_all(session, error);
     forget_transaction(session);
+    if (session->options.cursor_close_on_commit) session_drop_cursors(session);
     send_descriptor(session, ok ? SIM_ENV_COMMIT_TRAN : SIM_ENV_ROLLBACK_TRAN, descriptor);
     return ok;
 }
@@ -317,6 +318,7 @@ void session_abandon(SimSession *session)
     for (size_t i = 0; i < session->txn_count; i++)
         sim_txn_rollback(session->txns[i].txn);
     forget_transaction(session);
+    if (was_open && session->options.cursor_close_on_commit) session_drop_cursors(session);
     if (was_open) send_descriptor(session, SIM_ENV_ROLLBACK_TRAN, descriptor);
 }
 

@@ -33,6 +33,7 @@ typedef struct SimResultColumn {
     Str     name;
     SimType type;
     bool    is_nullable, is_identity, is_computed, is_case_sensitive;
+    bool    is_hidden; /* a cursor's own: clients do not show it */
 } SimResultColumn;
 
 typedef enum SimDoneKind { SIM_DONE_STATEMENT, SIM_DONE_IN_PROC, SIM_DONE_PROC } SimDoneKind;

@@ -34,6 +34,8 @@ enum { /* status bits of a packet */
 enum { /* tokens */
        TDS_TOKEN_RETURNSTATUS  = 0x79,
        TDS_TOKEN_COLMETADATA   = 0x81,
+       TDS_TOKEN_TABNAME       = 0xA4,
+       TDS_TOKEN_COLINFO       = 0xA5,
        TDS_TOKEN_ORDER         = 0xA9,
        TDS_TOKEN_ERROR         = 0xAA,
        TDS_TOKEN_INFO          = 0xAB,

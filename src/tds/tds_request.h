@@ -10,6 +10,8 @@ bool tds_get_headers(TdsCursor *cursor, uint32_t tds_version, uint64_t *transact
 /* What a client writes: the transaction's descriptor, as ENVCHANGE 8 gave it, or 0. */
 void tds_put_headers(TdsWriter *writer, uint32_t tds_version, uint64_t transaction);
 
+enum { TDS_RPC_NO_METADATA = 0x02 }; /* flag of a call: the client knows the columns */
+
 typedef struct TdsParameter {
     Str      name;
     bool     is_output, is_default;
@@ -20,7 +22,7 @@ typedef struct TdsParameter {
 typedef struct TdsRpc {
     uint16_t proc_id; /* 0: by name */
     Str      name;
-    uint16_t flags; /* 0x02: no metadata */
+    uint16_t flags;
     LIST(TdsParameter) parameters;
 } TdsRpc;
 

@@ -192,6 +192,8 @@ static bool get_item(TdsResponse *response, Arena *arena, TdsItem *out)
         out->kind = TDS_ITEM_RETURN_VALUE;
         return get_return_value(response, arena, out);
     case TDS_TOKEN_FEATUREEXTACK: return skip_features(&response->cursor);
+    case TDS_TOKEN_TABNAME:
+    case TDS_TOKEN_COLINFO:
     case TDS_TOKEN_ORDER: (void)get_content(response); return !response->cursor.failed;
     default: break;
     }

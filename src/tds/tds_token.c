@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#define NO_COLUMNS           0xFFFF
+#define COLUMN_IS_EXPRESSION 0x04
+#define COLUMN_IS_HIDDEN     0x10
 #define MESSAGE_UNITS 4000 /* of a message's text, so that the token's length can say it */
 
 static bool is_lob(uint8_t token)
@@ -34,6 +37,31 @@ void tds_put_columns(TdsWriter *writer, uint32_t tds_version, const TdsColumn *c
             tds_put_us_varchar(writer, STR_EMPTY);
         }
         tds_put_b_varchar(writer, columns[i].name);
+    }
+}
+
+void tds_put_no_columns(TdsWriter *writer)
+{
+    tds_put_u8(writer, TDS_TOKEN_COLMETADATA);
+    tds_put_u16(writer, NO_COLUMNS);
+}
+
+void tds_put_hidden_column(TdsWriter *writer, uint32_t tds_version, size_t count)
+{
+    bool   has_parts = tds_version >= TDS_VERSION_72;
+    size_t described = MIN(count, (size_t)UINT8_MAX);
+
+    tds_put_u8(writer, TDS_TOKEN_TABNAME); /* one table, without a name */
+    tds_put_u16(writer, has_parts ? 3 : 2);
+    if (has_parts) tds_put_u8(writer, 1);
+    tds_put_u16(writer, 0);
+    tds_put_u8(writer, TDS_TOKEN_COLINFO);
+    tds_put_u16(writer, (uint16_t)(3 * described));
+    for (size_t i = 0; i < described; i++) {
+        size_t column = i + 1 == described ? count : i + 1;
+        tds_put_u8(writer, (uint8_t)column);
+        tds_put_u8(writer, 0); /* of no table */
+        tds_put_u8(writer, COLUMN_IS_EXPRESSION | (column == count ? COLUMN_IS_HIDDEN : 0));
     }
 }
 

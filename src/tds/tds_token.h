@@ -26,6 +26,10 @@ typedef struct TdsServerMessage { /* ERROR or INFO */
 
 void tds_put_columns(TdsWriter *writer, uint32_t tds_version, const TdsColumn *columns,
                      size_t count);
+/* COLMETADATA without columns: those of before. */
+void tds_put_no_columns(TdsWriter *writer);
+/* TABNAME and COLINFO behind the columns: none can be written to, and the last one is not to be shown. */
+void tds_put_hidden_column(TdsWriter *writer, uint32_t tds_version, size_t count);
 /* ROW, or NBCROW when the client understands it and a value is NULL. */
 void tds_put_row(TdsWriter *writer, uint32_t tds_version, const TdsColumn *columns,
                  const TdsValue *values, size_t count);
