@@ -83,6 +83,17 @@ static bool refuse_value(Connection *connection, size_t index, const TdsParamete
     return false;
 }
 
+static bool refuse_type(Connection *connection, uint8_t type)
+{
+    SimError error = SIM_ERROR_INIT;
+
+    (void)sim_not_supported(&error, "%s",
+                            type == TDS_TYPE_TABLE ? "a table-valued parameter"
+                                                   : "a parameter of a user-defined type");
+    put_error(connection, &error);
+    return true;
+}
+
 static bool convert_parameters(Connection *connection, const TdsRpc *rpc, SimParameter **out)
 {
     SimParameter *parameters = ARENA_ARRAY(connection->arena, SimParameter,
@@ -111,6 +122,7 @@ static bool run_rpcs(Connection *connection, TdsCursor *cursor)
 
         if (!tds_get_rpc(cursor, connection->client.tds_version, connection->arena, &has, &rpc))
             return refuse_stream(connection);
+        if (has && rpc.unreadable) return refuse_type(connection, rpc.unreadable);
         if (!has || !convert_parameters(connection, &rpc, &parameters)) return true;
         sink->return_ordinal = 0;
         sink->omits_columns  = (rpc.flags & TDS_RPC_NO_METADATA) != 0;
@@ -209,8 +221,8 @@ static bool run_end(Connection *connection, bool *saw_attention_out)
     (void)epoll_ctl(connection->watch, EPOLL_CTL_DEL, connection->socket.socket, NULL);
     pthread_mutex_lock(&connection->lock);
     connection->is_running = connection->is_loading = false;
-    *saw_attention_out     = connection->saw_attention;
-    saw_end                = connection->saw_end;
+    *saw_attention_out                              = connection->saw_attention;
+    saw_end                                         = connection->saw_end;
     pthread_mutex_unlock(&connection->lock);
     sim_session_clear_attention(connection->session);
     return !saw_end;

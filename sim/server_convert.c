@@ -229,6 +229,7 @@ static SimType sized_type(SimTypeKind kind, const TdsType *type)
 SimType sim_type_of_tds(const TdsType *type)
 {
     switch (type->token) {
+    case TDS_TYPE_NULL: return sim_type(SIM_INT); /* as an untyped NULL is */
     case TDS_TYPE_INTN: return integer_type(type->length);
     case TDS_TYPE_BITN: return sim_type(SIM_BIT);
     case TDS_TYPE_FLTN: return sim_type(type->length == 4 ? SIM_REAL : SIM_FLOAT);

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#define FIRST_HANDLE   180150003
+#define FIRST_HANDLE     180150003
 #define ROWS_IF_NOT_SAID 20
-#define ROW_IS_THERE   1
+#define ROW_IS_THERE     1
 
 enum { /* scroll options */
        SCROLL_KEYSET        = 0x0001,
@@ -109,9 +109,8 @@ static bool keep_columns(SimSink *sink, const SimResultColumn *columns, size_t c
         cursor->columns[i]      = columns[i];
         cursor->columns[i].name = str_copy(cursor->arena, columns[i].name);
     }
-    cursor->columns[count] = (SimResultColumn){.name      = STR("ROWSTAT"),
-                                               .type      = sim_type(SIM_INT),
-                                               .is_hidden = true};
+    cursor->columns[count] = (SimResultColumn){
+        .name = STR("ROWSTAT"), .type = sim_type(SIM_INT), .is_hidden = true};
     return true;
 }
 
@@ -122,7 +121,7 @@ static bool keep_row(SimSink *sink, const SimValue *values, size_t count)
 
     for (size_t i = 0; i < count; i++)
         row[i] = value_copy(cursor->arena, &values[i]);
-    row[count]                                   = value_int(ROW_IS_THERE);
+    row[count]                               = value_int(ROW_IS_THERE);
     *LIST_PUSH(cursor->arena, &cursor->rows) = row;
     return true;
 }
@@ -232,12 +231,14 @@ static bool finish_open(ProcCall *call, const OpenArgs *args, Cursor *cursor)
     set_output(call, args->cursor, handle);
     set_output(call, args->concurrency, CONCURRENCY_READ_ONLY);
     set_output(call, args->row_count,
-               cursor && !is_forward_only(cursor) ? row_count : cursor ? -1 : row_count);
+               cursor && !is_forward_only(cursor) ? row_count
+               : cursor                           ? -1
+                                                  : row_count);
     if (cursor)
         set_output(call, args->scroll,
-                   is_forward_only(cursor) ? cursor->scroll & (SCROLL_FORWARD_ONLY |
-                                                               SCROLL_FAST_FORWARD)
-                                           : SCROLL_STATIC);
+                   is_forward_only(cursor)
+                       ? cursor->scroll & (SCROLL_FORWARD_ONLY | SCROLL_FAST_FORWARD)
+                       : SCROLL_STATIC);
     return true;
 }
 
@@ -257,8 +258,8 @@ static bool not_declared(ProcCall *call)
 }
 
 /* Not a SELECT: it runs as it is and gives what it gives. */
-static bool run_direct(ProcCall *call, const OpenArgs *args, const StmtList *stmts,
-                       Str definitions, int64_t concurrency)
+static bool run_direct(ProcCall *call, const OpenArgs *args, const StmtList *stmts, Str definitions,
+                       int64_t concurrency)
 {
     if (!(concurrency & CONCURRENCY_ALLOW_DIRECT))
         return sim_error(call->error, 16937,
@@ -401,7 +402,9 @@ static bool fetch(ProcCall *call, Cursor *cursor, int64_t kind, int64_t row, int
     case FETCH_NEXT:
         move_to(call, cursor, cursor->first + MAX(cursor->size, cursor->first == 0), rows, false);
         return true;
-    case FETCH_PREV: move_to(call, cursor, cursor->first - rows, rows, cursor->first > 1); return true;
+    case FETCH_PREV:
+        move_to(call, cursor, cursor->first - rows, rows, cursor->first > 1);
+        return true;
     case FETCH_PREV_NOADJUST: move_to(call, cursor, cursor->first - rows, rows, false); return true;
     case FETCH_LAST:
         move_to(call, cursor, rows > 0 ? MAX(count - rows + 1, 1) : count + 1, rows, false);
@@ -429,14 +432,12 @@ static bool sp_cursorfetch(ProcCall *call)
         return true;
     }
     if (!read_number(call, 2, &row) || !read_number(call, 3, &rows)) return false;
-    if (is_forward_only(cursor) && kind != FETCH_NEXT && kind != FETCH_REFRESH &&
-        *fetch_name(kind))
+    if (is_forward_only(cursor) && kind != FETCH_NEXT && kind != FETCH_REFRESH && *fetch_name(kind))
         return sim_error(call->error, 16911,
                          "%.*s: The fetch type FETCH_%s cannot be used with forward only cursors.",
                          STR_ARG(call->name), fetch_name(kind));
     if (rows < 0)
-        return sim_error(call->error, 16902,
-                         "%.*s: The value of the parameter 'nrows' is invalid.",
+        return sim_error(call->error, 16902, "%.*s: The value of the parameter 'nrows' is invalid.",
                          STR_ARG(call->name));
     return fetch(call, cursor, kind, row, rows) && send_rows(call, cursor);
 }
@@ -465,7 +466,8 @@ static bool sp_cursoroption(ProcCall *call)
     Str     name;
 
     if (!cursor || !read_number(call, 1, &option)) return false;
-    if (option == OPTION_NAME && proc_text(call, 2, &name)) cursor->name = str_copy(cursor->arena, name);
+    if (option == OPTION_NAME && proc_text(call, 2, &name))
+        cursor->name = str_copy(cursor->arena, name);
     if (option == OPTION_SCROLL)
         set_output(call, 2, is_forward_only(cursor) ? cursor->scroll & 0xFF : SCROLL_STATIC);
     if (option == OPTION_CONCURRENCY) set_output(call, 2, CONCURRENCY_READ_ONLY);
@@ -483,7 +485,8 @@ static bool sp_cursor(ProcCall *call)
     if (what & (CHANGE_UPDATE | CHANGE_DELETE | CHANGE_INSERT))
         return sim_error(call->error, 16929, "The cursor is READ ONLY.");
     if (row < 0 || row > cursor->size)
-        return sim_error(call->error, 16902, "%.*s: The value of the parameter 'rownum' is invalid.",
+        return sim_error(call->error, 16902,
+                         "%.*s: The value of the parameter 'rownum' is invalid.",
                          STR_ARG(call->name));
     if (!(what & ROW_REFRESH)) return true; /* a position or a lock: nothing to see */
     return row == 0 ? send_rows(call, cursor)

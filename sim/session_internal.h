@@ -62,6 +62,7 @@ typedef struct Prepared {
     StmtList stmts;
     bool     is_parsed;
     Str      definitions; /* "@p1 nvarchar(22), @p2 int" */
+    bool     is_call;     /* `text` is a procedure's name */
 } Prepared;
 
 typedef struct TempTable {

@@ -2,6 +2,8 @@
 #include "sim/front_internal.h"
 #include "sim/session_prepared.h"
 
+#include <string.h>
+
 typedef struct Definition { /* of a parameter */
     Str     name;
     SimType type;
@@ -159,7 +161,9 @@ bool prepared_run(ProcCall *call, const StmtList *stmts, Str definitions, size_t
 
 bool prepared_text(ProcCall *call, size_t index, const char *what, Str *out)
 {
-    if (proc_text(call, index, out)) return true;
+    const SimValue *value = proc_arg(call, index);
+
+    if (value && sim_type_is_unicode(value->type.kind) && proc_text(call, index, out)) return true;
     return sim_error(call->error, 214,
                      "Procedure expects parameter '%s' of type 'ntext/nchar/nvarchar'.", what);
 }
@@ -270,10 +274,80 @@ static bool sp_prepare(ProcCall *call)
     return session_send_columns(call->session, columns, count) && proc_done(call, 0);
 }
 
+/* --- calls --- */
+/* The procedure's name in "{? = call db.dbo.name(?, ?)}", or the text itself. */
+static bool called_name(ProcCall *call, Str text, Str *out)
+{
+    Str       rest = str_trim(text);
+    ptrdiff_t at;
+
+    *out = rest;
+    if (rest.len < 2 || rest.ptr[0] != '{') return true;
+    rest = str_trim(str_slice(rest, 1, rest.len));
+    if (rest.ptr[0] == '?') {
+        at = str_find_char(rest, '=', 0);
+        if (at < 0) return sim_error(call->error, 102, "Incorrect syntax near '?'.");
+        rest = str_trim(str_slice(rest, (size_t)at + 1, rest.len));
+    }
+    if (rest.len < 5 || !str_equal_ignoring_case(str_slice(rest, 0, 5), STR("call ")))
+        return sim_error(call->error, 102, "Incorrect syntax near '{'.");
+    rest = str_trim(str_slice(rest, 5, rest.len));
+    at   = str_find_char(rest, '(', 0);
+    if (at < 0) at = str_find_char(rest, '}', 0);
+    if (at < 0) return sim_error(call->error, 102, "Incorrect syntax near '{'.");
+    *out = str_trim(str_slice(rest, 0, (size_t)at));
+    for (rest = str_slice(rest, (size_t)at, rest.len); rest.len > 0;
+         rest = str_slice(rest, 1, rest.len))
+        if (!memchr("(?, )}", rest.ptr[0], 6))
+            return sim_not_supported(call->error, "a constant among the arguments of a call");
+    return true;
+}
+
+/* Runs a procedure with the arguments from `first` on. */
+static bool run_call(ProcCall *call, Str name, size_t first)
+{
+    ObjectName       object = name_split(call->arena, name);
+    const ProcEntry *entry  = proc_find(call->session, &object);
+    size_t           count  = call->count - MIN(first, call->count);
+    ProcCall         inner  = *call;
+
+    if (!entry)
+        return sim_error(call->error, 2812, "Could not find stored procedure '%.*s'.",
+                         STR_ARG(name));
+    inner.name   = object.name;
+    inner.args   = call->args + first;
+    inner.count  = count;
+    bool ok      = proc_bind_args_unless_open(&inner, entry) && proc_run(&inner, entry);
+    call->flow   = inner.flow;
+    call->status = inner.status;
+    for (size_t i = 0; i < count; i++)
+        if (call->args[first + i].is_output && i < inner.count)
+            call->args[first + i].value = inner.args[i].value;
+    return ok;
+}
+
+static bool sp_prepexecrpc(ProcCall *call)
+{
+    Str text, name;
+
+    if (!prepared_text(call, 1, "@rpctext", &text) || !called_name(call, text, &name) ||
+        !prepared_replace(call, 0))
+        return false;
+    Prepared *prepared = prepared_make(call, STR_EMPTY, STR_EMPTY);
+    if (!prepared) return false;
+    prepared->text    = str_copy(prepared->arena, name);
+    prepared->is_call = true;
+    SimValue handle   = value_int(prepared->handle);
+    proc_set_output(call, 0, &handle);
+    call->args[0].is_output = true;
+    return run_call(call, prepared->text, 2);
+}
+
 static bool sp_execute(ProcCall *call)
 {
     Prepared *prepared = prepared_find(call, 0);
 
+    if (prepared && prepared->is_call) return run_call(call, prepared->text, 1);
     return prepared &&
            run_parameterized(call, STR_EMPTY, &prepared->stmts, prepared->definitions, 1);
 }
@@ -471,6 +545,7 @@ const ProcEntry session_procs[] = {
     {"sp_prepare", sp_prepare, "*"},
     {"sp_execute", sp_execute, "*"},
     {"sp_prepexec", sp_prepexec, "*"},
+    {"sp_prepexecrpc", sp_prepexecrpc, "*"},
     {"sp_unprepare", sp_unprepare, "*"},
     {"sp_reset_connection", sp_reset_connection, ""},
     {"sp_describe_first_result_set", sp_describe_first_result_set,

@@ -5,8 +5,8 @@
 #include "sim/session_internal.h"
 
 /* 214 when argument `index` is not given. */
-bool prepared_text(ProcCall *call, size_t index, const char *what, Str *out) MUST_CHECK;
-bool prepared_parse(ProcCall *call, Str text, Arena *arena, StmtList *out) MUST_CHECK;
+bool      prepared_text(ProcCall *call, size_t index, const char *what, Str *out) MUST_CHECK;
+bool      prepared_parse(ProcCall *call, Str text, Arena *arena, StmtList *out) MUST_CHECK;
 Prepared *prepared_make(ProcCall *call, Str definitions, Str text); /* NULL: an error */
 /* 8179. The handle is argument `index`. */
 Prepared *prepared_find(ProcCall *call, size_t index);

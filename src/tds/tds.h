@@ -59,7 +59,8 @@ enum { /* status bits of a DONE */
        TDS_DONE_SRVERROR = 0x100,
 };
 
-enum { /* type tokens */
+enum {                                  /* type tokens */
+       TDS_TYPE_NULL            = 0x1F, /* of a parameter that is NULL and has no type */
        TDS_TYPE_IMAGE           = 0x22,
        TDS_TYPE_TEXT            = 0x23,
        TDS_TYPE_GUID            = 0x24,
@@ -93,7 +94,9 @@ enum { /* type tokens */
        TDS_TYPE_BIGCHAR         = 0xAF,
        TDS_TYPE_NVARCHAR        = 0xE7,
        TDS_TYPE_NCHAR           = 0xEF,
+       TDS_TYPE_UDT             = 0xF0, /* user-defined, and a table: neither is read */
        TDS_TYPE_XML             = 0xF1,
+       TDS_TYPE_TABLE           = 0xF3,
 };
 
 #define TDS_VERSION_71  0x71000001u

@@ -46,6 +46,13 @@ static uint8_t separator(uint32_t tds_version)
     return tds_version >= TDS_VERSION_72 ? 0xFF : 0x80;
 }
 
+/* Their descriptions are long, and nothing behind them is used. */
+static bool is_unreadable(const TdsCursor *cursor)
+{
+    return tds_left(cursor) > 0 &&
+           (cursor->ptr[cursor->at] == TDS_TYPE_TABLE || cursor->ptr[cursor->at] == TDS_TYPE_UDT);
+}
+
 static bool get_parameter(TdsCursor *cursor, Arena *arena, TdsParameter *out)
 {
     uint8_t status;
@@ -54,6 +61,10 @@ static bool get_parameter(TdsCursor *cursor, Arena *arena, TdsParameter *out)
     status          = tds_get_u8(cursor);
     out->is_output  = (status & STATUS_OUTPUT) != 0;
     out->is_default = (status & STATUS_DEFAULT) != 0;
+    if (is_unreadable(cursor)) {
+        out->type = (TdsType){.token = cursor->ptr[cursor->at]};
+        return true;
+    }
     return !cursor->failed && tds_get_type(cursor, &out->type) &&
            tds_get_value(cursor, &out->type, arena, &out->value);
 }
@@ -77,7 +88,12 @@ bool tds_get_rpc(TdsCursor *cursor, uint32_t tds_version, Arena *arena, bool *ha
             break;
         }
         if (out->parameters.count == PARAMETERS_MOST) return false;
-        if (!get_parameter(cursor, arena, LIST_PUSH(arena, &out->parameters))) return false;
+        TdsParameter *parameter = LIST_PUSH(arena, &out->parameters);
+        if (!get_parameter(cursor, arena, parameter)) return false;
+        if (parameter->type.token == TDS_TYPE_TABLE || parameter->type.token == TDS_TYPE_UDT) {
+            out->unreadable = parameter->type.token;
+            cursor->at      = cursor->len;
+        }
     }
     return !cursor->failed;
 }

@@ -23,6 +23,8 @@ typedef struct TdsRpc {
     uint16_t proc_id; /* 0: by name */
     Str      name;
     uint16_t flags;
+    uint8_t
+        unreadable; /* TDS_TYPE_TABLE or TDS_TYPE_UDT: a parameter of it came, and ends what can be read; 0: none */
     LIST(TdsParameter) parameters;
 } TdsRpc;
 

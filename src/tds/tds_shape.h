@@ -10,6 +10,7 @@
 
 typedef enum TdsShape {
     SHAPE_UNKNOWN,
+    SHAPE_NULL,        /* nothing at all */
     SHAPE_BYTE_LENGTH, /* one byte of length in the type and in front of a value */
     SHAPE_DECIMAL,     /* that, with precision and scale */
     SHAPE_DATE,        /* nothing in the type */

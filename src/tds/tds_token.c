@@ -8,7 +8,7 @@
 #define NO_COLUMNS           0xFFFF
 #define COLUMN_IS_EXPRESSION 0x04
 #define COLUMN_IS_HIDDEN     0x10
-#define MESSAGE_UNITS 4000 /* of a message's text, so that the token's length can say it */
+#define MESSAGE_UNITS        4000 /* of a message's text, so that the token's length can say it */
 
 static bool is_lob(uint8_t token)
 {

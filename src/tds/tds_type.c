@@ -39,6 +39,7 @@ uint8_t tds_fixed_of(uint8_t nullable, int32_t length)
 TdsShape tds_shape(uint8_t token)
 {
     switch (token) {
+    case TDS_TYPE_NULL: return SHAPE_NULL;
     case TDS_TYPE_INTN:
     case TDS_TYPE_BITN:
     case TDS_TYPE_FLTN:
@@ -146,6 +147,7 @@ bool tds_get_type(TdsCursor *cursor, TdsType *out)
     }
     switch (shape) {
     case SHAPE_UNKNOWN: return false;
+    case SHAPE_NULL: break;
     case SHAPE_BYTE_LENGTH:
         out->length = tds_get_u8(cursor);
         ok          = is_length_of(token, out->length);
@@ -179,6 +181,7 @@ void tds_put_type(TdsWriter *writer, const TdsType *type)
     if (type->is_fixed) return;
     switch (shape) {
     case SHAPE_UNKNOWN:
+    case SHAPE_NULL:
     case SHAPE_DATE: break;
     case SHAPE_BYTE_LENGTH: tds_put_u8(writer, (uint8_t)type->length); break;
     case SHAPE_DECIMAL:

@@ -198,6 +198,7 @@ static bool get_variant_type(TdsCursor *cursor, TdsType *out)
         break;
     case SHAPE_BINARY: out->length = tds_get_u16(&properties); break;
     case SHAPE_UNKNOWN:
+    case SHAPE_NULL:
     case SHAPE_LOB:
     case SHAPE_LOB_TEXT:
     case SHAPE_XML:
@@ -245,6 +246,7 @@ bool tds_get_value(TdsCursor *cursor, const TdsType *type, Arena *arena, TdsValu
     *out = (TdsValue){.is_null = false};
     switch (tds_shape(type->token)) {
     case SHAPE_UNKNOWN: return false;
+    case SHAPE_NULL: out->is_null = true; return !cursor->failed;
     case SHAPE_TEXT:
     case SHAPE_BINARY:
         return type->length < 0 ? get_plp(cursor, type, arena, out)

@@ -181,6 +181,7 @@ static uint8_t *store_variant_properties(uint8_t *at, const TdsType *type)
     case SHAPE_BYTE_LENGTH:
     case SHAPE_DATE:
     case SHAPE_UNKNOWN:
+    case SHAPE_NULL:
     case SHAPE_LOB:
     case SHAPE_LOB_TEXT:
     case SHAPE_XML:
@@ -239,6 +240,7 @@ void tds_put_value(TdsWriter *writer, const TdsType *type, const TdsValue *value
     case SHAPE_LOB:
     case SHAPE_LOB_TEXT: put_lob(writer, value); return;
     case SHAPE_VARIANT: put_variant(writer, value); return;
+    case SHAPE_NULL: return;
     case SHAPE_UNKNOWN: break;
     }
     assert(tds_shape(type->token) != SHAPE_UNKNOWN); /* nobody sends such a type */
