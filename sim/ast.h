@@ -61,11 +61,23 @@ typedef struct OrderItem {
 } OrderItem;
 typedef LIST(OrderItem) OrderList;
 
-typedef struct Window { /* OVER (PARTITION BY ... ORDER BY ...) */
-    ExprList  partition_by;
-    OrderList order_by;
-    bool has_frame; /* ROWS/RANGE ...: text of it in frame, refused by the binder until supported */
-    Str  frame;
+typedef enum FrameKind {
+    FRAME_UNBOUNDED_PRECEDING,
+    FRAME_PRECEDING, /* offset rows */
+    FRAME_CURRENT,
+    FRAME_FOLLOWING,
+    FRAME_UNBOUNDED_FOLLOWING,
+} FrameKind;
+typedef struct FrameBound {
+    FrameKind kind;
+    int64_t   offset;
+} FrameBound;
+
+typedef struct Window { /* OVER (PARTITION BY ... ORDER BY ... ROWS|RANGE ...) */
+    ExprList   partition_by;
+    OrderList  order_by;
+    bool       has_frame, is_range;
+    FrameBound start, end;
 } Window;
 
 /* `depth`: levels of expressions and queries below; bounded (191), so trees may be walked by
@@ -176,7 +188,7 @@ typedef struct ColumnDef {
     Expr   *default_value;
     Str     default_name; /* of its constraint; empty: generated */
     Expr   *computed;     /* AS (expr) */
-    bool    is_persisted;
+    bool    is_persisted, with_values; /* DEFAULT ... WITH VALUES */
     Str     collation; /* empty: the database's */
 } ColumnDef;
 typedef LIST(ColumnDef) ColumnDefList;
@@ -185,7 +197,8 @@ typedef enum ConstraintKind {
     CONSTRAINT_PRIMARY_KEY,
     CONSTRAINT_UNIQUE,
     CONSTRAINT_CHECK,
-    CONSTRAINT_DEFAULT
+    CONSTRAINT_DEFAULT,
+    CONSTRAINT_FOREIGN_KEY,
 } ConstraintKind;
 typedef struct KeyColumn {
     Str  name;
@@ -198,7 +211,12 @@ typedef struct ConstraintDef {
     KeyColumnList  columns;
     bool           is_clustered, clustering_given;
     Expr          *expr;
-    Str            for_column; /* DEFAULT ... FOR */
+    Str            for_column; /* DEFAULT ... FOR; a CHECK written at a column: that one */
+    Str            text;       /* CHECK: the condition as written */
+    bool           with_values;
+    bool           is_unchecked; /* WITH NOCHECK: the rows there are not looked at */
+    ObjectName     referenced;   /* FOREIGN KEY */
+    NameList       referenced_columns;
     int32_t        line;
 } ConstraintDef;
 typedef LIST(ConstraintDef) ConstraintDefList;
@@ -221,7 +239,8 @@ typedef struct VariableDef {
     Str               name; /* with its @ */
     SimType           type;
     Expr             *value;
-    bool              is_table; /* DECLARE @t TABLE (...) */
+    bool              is_output; /* of a procedure's parameters */
+    bool              is_table;  /* DECLARE @t TABLE (...) */
     ColumnDefList     columns;
     ConstraintDefList constraints;
     int32_t           line;
@@ -240,7 +259,9 @@ typedef enum StmtKind {
     STMT_EXEC, STMT_EXEC_TEXT,
     STMT_BEGIN_TRAN, STMT_COMMIT, STMT_ROLLBACK, STMT_SAVE_TRAN,
     STMT_CREATE_LOGIN, STMT_CREATE_USER, STMT_CREATE_ROLE, STMT_ALTER_ROLE, STMT_DROP_PRINCIPAL,
-    STMT_GRANT,
+    STMT_GRANT, STMT_ALTER_LOGIN, STMT_EXECUTE_AS, STMT_REVERT,
+    STMT_CREATE_MODULE, STMT_DROP_MODULE, STMT_MERGE,
+    STMT_DECLARE_CURSOR, STMT_OPEN_CURSOR, STMT_FETCH, STMT_CLOSE_CURSOR, STMT_DEALLOCATE,
     STMT_KILL, STMT_CHECKPOINT, STMT_DBCC, STMT_NOTHING,
 } StmtKind;
 /* clang-format on */
@@ -251,8 +272,26 @@ typedef enum AlterAction {
     ALTER_ALTER_COLUMN,
     ALTER_ADD_CONSTRAINT,
     ALTER_DROP_CONSTRAINT,
+    ALTER_ENABLE_CONSTRAINT, /* CHECK CONSTRAINT, or NOCHECK: words[0] */
 } AlterAction;
 typedef enum GrantKind { GRANT_GRANT, GRANT_DENY, GRANT_REVOKE } GrantKind;
+
+typedef enum MergeWhen {
+    MERGE_MATCHED,
+    MERGE_NOT_MATCHED,
+    MERGE_NOT_MATCHED_BY_SOURCE
+} MergeWhen;
+typedef struct MergeClause { /* WHEN ... THEN */
+    MergeWhen      when;
+    Expr          *condition; /* AND ...; NULL: none */
+    StmtKind       action;    /* UPDATE, DELETE or INSERT */
+    AssignmentList assignments;
+    NameList       columns;
+    ExprList       values;
+    bool           default_values;
+    int32_t        line;
+} MergeClause;
+typedef LIST(MergeClause) MergeClauseList;
 
 struct Stmt {
     StmtKind          kind;
@@ -290,6 +329,8 @@ struct Stmt {
     NameList          grant_columns;
     NameList          principals;  /* GRANT ... TO */
     Str               grant_class; /* OBJECT, SCHEMA, DATABASE or empty */
+    MergeClauseList   merge;
+    NameList          into;        /* FETCH ... INTO; columns of OUTPUT ... INTO */
 };
 
 /* How statements fill a Stmt, where the names do not say it:
@@ -297,6 +338,8 @@ struct Stmt {
  *   INSERT BULK      column_defs: what the client will send; words: its hints, upper case; keys: ORDER
  *   ALTER TABLE      ALTER_ADD_COLUMN: column_defs and constraints, either may be empty;
  *                    ALTER_ALTER_COLUMN: one column_def; ALTER_DROP_*: columns, name is the first
+ *                    ALTER_ENABLE_CONSTRAINT: words[0] CHECK or NOCHECK, columns (empty: ALL),
+ *                    default_values: WITH CHECK
  *   CREATE INDEX     keys; INCLUDE in columns, a filter in where
  *   CREATE DATABASE  name: its collation. ALTER DATABASE: object.name (CURRENT stays), words of SET,
  *                    or name the collation
@@ -316,6 +359,15 @@ struct Stmt {
  *   DROP_PRINCIPAL   words[0] LOGIN, USER or ROLE; name
  *   GRANT            grant, words (a permission each: "VIEW SERVER STATE" is one), grant_columns,
  *                    grant_class, object, principals
+ *   CREATE_MODULE    words[0] CREATE, ALTER or REPLACE (CREATE OR ALTER), words[1] PROCEDURE or VIEW;
+ *                    a procedure's parameters in variables, its body in then_branch; a view's
+ *                    columns and select. source is the whole batch
+ *   DROP_MODULE      words[0] PROCEDURE or VIEW
+ *   MERGE            object, name its alias, hints, from what it USES, where its ON, merge
+ *   DECLARE_CURSOR   name, words LOCAL, SCROLL, ...; select. OPEN, FETCH, CLOSE, DEALLOCATE: name
+ *   FETCH            words[0] NEXT, PRIOR, FIRST, LAST, ABSOLUTE or RELATIVE with expr; into
+ *   EXECUTE_AS       words[0] USER, LOGIN or CALLER, words[1] NO_REVERT; expr the name
+ *   ALTER LOGIN      name, words[0] ENABLE, DISABLE or empty; args[0] a password, object.name a new name
  *   DBCC             words[0], args. KILL: expr. USE: name */
 
 /* Parses a whole batch. Nothing runs when it fails: 102, 156, 105, 113, ... with the line, or 50001

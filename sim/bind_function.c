@@ -338,6 +338,32 @@ static bool bind_window_args(Binder *binder, QueryScope *scope, const Expr *expr
     return true;
 }
 
+static bool bind_frame(Binder *binder, const Expr *expr, const WindowName *name, WindowCall *call)
+{
+    const Window *window = expr->over;
+    bool          takes  = !name || name->kind == WINDOW_FIRST_VALUE || name->kind == WINDOW_LAST_VALUE;
+
+    if (!window->has_frame) return true;
+    if (!takes)
+        return binder_error(binder, expr->line, 10752,
+                            "The function '%.*s' may not have a window frame.",
+                            STR_ARG(expr->function.name));
+    if (call->order.count == 0)
+        return binder_error(binder, expr->line, 10756,
+                            "Window frame with ROWS or RANGE must have an ORDER BY clause.");
+    if (window->is_range &&
+        (window->start.kind == FRAME_PRECEDING || window->start.kind == FRAME_FOLLOWING ||
+         window->end.kind == FRAME_PRECEDING || window->end.kind == FRAME_FOLLOWING))
+        return binder_error(binder, expr->line, 4194,
+                            "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame "
+                            "delimiters.");
+    call->has_frame = true;
+    call->is_range  = window->is_range;
+    call->start     = window->start;
+    call->end       = window->end;
+    return true;
+}
+
 static bool bind_window(Binder *binder, QueryScope *scope, const Expr *expr, const WindowName *name,
                         Node **out)
 {
@@ -347,10 +373,9 @@ static bool bind_window(Binder *binder, QueryScope *scope, const Expr *expr, con
         return binder_error(
             binder, expr->line, 4108,
             "Windowed functions can only appear in the SELECT or ORDER BY clauses.");
-    if (expr->over->has_frame)
-        return binder_not_supported(binder, expr->line, "a window frame (%.*s)",
-                                    STR_ARG(expr->over->frame));
-    if (!bind_window_spec(binder, scope, expr->over, call)) return false;
+    if (!bind_window_spec(binder, scope, expr->over, call) ||
+        !bind_frame(binder, expr, name, call))
+        return false;
     if (name) {
         if (!bind_window_args(binder, scope, expr, name, call)) return false;
     } else {

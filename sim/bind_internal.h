@@ -99,6 +99,8 @@ typedef enum WindowKind {
 } WindowKind;
 struct WindowCall {
     WindowKind    kind;
+    bool          has_frame, is_range;
+    FrameBound    start, end;
     Node         *arg, *offset, *otherwise;
     AggregateCall aggregate;
     NodeList      partition;
@@ -127,6 +129,7 @@ typedef struct CteFrame CteFrame;
 struct CteFrame {
     const CommonTable *table;
     CteFrame          *outer;
+    const SelectPlan  *shape; /* while its recursive members are bound: the row they see */
 };
 
 typedef struct Substitution { /* a name inside text of ours that stands for a node */
@@ -157,6 +160,9 @@ struct Binder {
     BoundSource    *inserted, *deleted;
     UndeclaredList *undeclared; /* nothing will run: unknown variables are collected here */
     int             depth;
+    int64_t         recursion_limit; /* MAXRECURSION; 0: none */
+    SimDatabase    *database;        /* of the view that is bound; NULL: the session's */
+    int             view_depth;
 };
 
 Binder *binder_new(SimSession *session, Arena *arena, SimError *error);
@@ -194,6 +200,13 @@ bool         bind_column(Binder *binder, QueryScope *scope, const Expr *expr, No
 typedef LIST(OutColumn) OutList;
 /* Expands * and t.*. */
 bool bind_star(Binder *binder, QueryScope *scope, const Expr *expr, OutList *outs);
+
+/* --- bind_recursive.c --- */
+bool         cte_is_recursive(const CommonTable *table);
+bool         bind_recursive(Binder *binder, const CommonTable *table, CteFrame *frame,
+                            SelectPlan **out) MUST_CHECK;
+BoundSource *bind_recursive_row(Binder *binder, QueryScope *scope, CteFrame *frame, Str alias,
+                                int32_t line);
 
 bool bind_expr(Binder *binder, QueryScope *scope, const Expr *expr, Node **out) MUST_CHECK;
 bool bind_predicate(Binder *binder, QueryScope *scope, const Expr *expr, Node **out) MUST_CHECK;

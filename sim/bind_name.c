@@ -12,6 +12,8 @@ Binder *binder_new(SimSession *session, Arena *arena, SimError *error)
     binder->session = session;
     binder->arena   = arena;
     binder->error   = error;
+
+    binder->recursion_limit = 100;
     return binder;
 }
 
@@ -381,6 +383,13 @@ static bool deny_object(Binder *binder, const BoundSource *source, SimPermission
         STR_ARG(sim_database_name(source->database)), STR_ARG(source->schema));
 }
 
+/* The text of a procedure acts for its owner, who owns all of the database. */
+static bool is_chained(const Binder *binder, const SimDatabase *database)
+{
+    const Frame *frame = binder->session->frame;
+    return frame && frame->module && binder->session->database == database;
+}
+
 static bool check_use(Binder *binder, const BoundSource *source, SimPermission permission,
                       const Str *columns, size_t count, bool any_column)
 {
@@ -388,6 +397,7 @@ static bool check_use(Binder *binder, const BoundSource *source, SimPermission p
     Str          user;
 
     if (source->is_table_variable || source->info->is_temporary || source->is_trusted) return true;
+    if (is_chained(binder, database)) return true;
     if (permission == SIM_PERM_SELECT && source->table == sim_cdc_mapping_table(database))
         return true;
     if (!session_user_in(binder->session, database, &user))

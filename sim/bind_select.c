@@ -480,6 +480,14 @@ bool bind_select(Binder *binder, QueryScope *outer, const Select *select, Select
         frame->outer    = binder->ctes;
         binder->ctes    = frame;
     }
+    for (size_t i = 0; i + 1 < select->options.count; i++)
+        if (str_equal_c(select->options.items[i], "MAXRECURSION") &&
+            (!str_parse_i64(select->options.items[i + 1], &binder->recursion_limit) ||
+             binder->recursion_limit > 32767))
+            return binder_error(binder, select->line, 310,
+                                "The value %.*s specified for the MAXRECURSION option exceeds the "
+                                "allowed maximum of 32767.",
+                                STR_ARG(select->options.items[i + 1]));
     ok           = select->left ? bind_set(binder, outer, select, out)
                                 : bind_simple(binder, outer, select, out);
     binder->ctes = saved;

@@ -113,9 +113,16 @@ static bool bind_common_table(Binder *binder, QueryScope *scope, const Source *f
     SelectPlan *query = NULL;
     CteFrame   *saved = binder->ctes;
 
-    binder->ctes = frame->outer;
-    bool ok      = bind_select(binder, inner, frame->table->select, &query);
-    binder->ctes = saved;
+    if (frame->shape) {
+        BoundSource *row = bind_recursive_row(binder, scope, frame, from->alias, from->line);
+        if (row) *out = leaf(binder, row);
+        return row != NULL;
+    }
+    bool recursive = cte_is_recursive(frame->table);
+    binder->ctes   = frame->outer;
+    bool ok        = recursive ? bind_recursive(binder, frame->table, frame, &query)
+                               : bind_select(binder, inner, frame->table->select, &query);
+    binder->ctes   = saved;
     if (!ok) return false;
     BoundSource *source = scope_add(binder, scope, BOUND_DERIVED,
                                     str_is_empty(from->alias) ? frame->table->name : from->alias,
@@ -299,6 +306,58 @@ static bool bind_table_function(Binder *binder, QueryScope *scope, const Source 
     return true;
 }
 
+/* Its query as a derived table, with the columns it had when it was made, read with its owner's rights. */
+static bool bind_view(Binder *binder, QueryScope *scope, const Source *from,
+                      const SimModule *module, SimDatabase *database, JoinTree **out)
+{
+    const Stmt  *stmt    = module->tree;
+    QueryScope  *inner   = scope_new(binder, NULL);
+    SelectPlan  *query   = NULL;
+    CteFrame    *ctes    = binder->ctes;
+    SimDatabase *outer   = binder->database;
+    bool         trusted = binder->is_trusted;
+    bool         chained = trusted || (binder->session->frame && binder->session->frame->module);
+    Str          user;
+
+    if (!chained && (!session_user_in(binder->session, database, &user) ||
+                     !sim_has_module_permission(database, user, SIM_PERM_SELECT, module)))
+        return binder_error(binder, from->line, 229,
+                            "The SELECT permission was denied on the object '%.*s', database "
+                            "'%.*s', schema '%.*s'.",
+                            STR_ARG(module->name), STR_ARG(sim_database_name(database)),
+                            STR_ARG(module->schema));
+    if (++binder->view_depth > 32)
+        return binder_error(binder, from->line, 217,
+                            "Maximum stored procedure, function, trigger, or view nesting level "
+                            "exceeded (limit 32).");
+    binder->ctes       = NULL;
+    binder->database   = database;
+    binder->is_trusted = true;
+    bool ok            = bind_select(binder, inner, stmt->select, &query);
+    binder->ctes       = ctes;
+    binder->database   = outer;
+    binder->is_trusted = trusted;
+    binder->view_depth--;
+    if (!ok) return false;
+    if (query->out_count < stmt->columns.count)
+        return binder_error(binder, from->line, 4502,
+                            "View or function '%.*s' has more column names specified than columns "
+                            "defined.",
+                            STR_ARG(module->name));
+    if (query->out_count > stmt->columns.count) /* SELECT * of a table that grew */
+        return binder_not_supported(binder, from->line,
+                                    "the view %.*s, whose tables have got columns since",
+                                    STR_ARG(module->name));
+    BoundSource *source = scope_add(binder, scope, BOUND_DERIVED,
+                                    str_is_empty(from->alias) ? module->name : from->alias,
+                                    from->line);
+    if (!source) return false;
+    source->query_scope = inner;
+    if (!derive(binder, source, query, &stmt->columns, from->line)) return false;
+    *out = leaf(binder, source);
+    return true;
+}
+
 static bool bind_named(Binder *binder, QueryScope *scope, const Source *from, JoinTree **out)
 {
     SimDatabase *database = NULL;
@@ -310,6 +369,14 @@ static bool bind_named(Binder *binder, QueryScope *scope, const Source *from, Jo
             if (sim_name_equal(frame->table->name, from->name.name))
                 return bind_common_table(binder, scope, from, frame, out);
     if (!bind_table_name(binder, &from->name, &database, &table, &schema)) {
+        const SimModule    *module = database && binder->error->number == 208
+                                         ? sim_database_find_module(database, schema,
+                                                                    from->name.name)
+                                         : NULL;
+        if (module && module->kind == SIM_MODULE_VIEW) {
+            *binder->error = SIM_ERROR_INIT;
+            return bind_view(binder, scope, from, module, database, out);
+        }
         const VirtualTable *found = virtual_table_find(binder->arena, from->name.schema,
                                                        from->name.name);
         if (!found && binder->error->number == 208 &&

@@ -12,6 +12,7 @@ typedef struct SimError {
     uint8_t state;
     int32_t line;       /* 1-based line of the batch; 0: not known yet, the executor fills it */
     bool    ends_batch; /* the batch stops here (sqlserver.md 2.5) */
+    bool    ends_scope; /* of compiling: only the text it is in ends, and its own TRY does not see it */
     bool    rolls_back; /* the transaction is doomed, as for 1205 */
     char    procedure[130];
     char    message[1024]; /* UTF-8 */
@@ -24,6 +25,8 @@ typedef struct SimError {
 /* Always returns false. Severity, state and ends_batch come from the table of known numbers in
  * error.c; texts are SQL Server's own shape. */
 bool sim_error(SimError *error, int32_t number, const char *fmt, ...) PRINTF(3, 4);
+/* The statement could not be compiled: a name, a type, its syntax. */
+bool sim_error_is_of_compiling(int32_t number);
 /* 50001, "tidesim: <what> is not supported". */
 bool sim_not_supported(SimError *error, const char *fmt, ...) PRINTF(2, 3);
 

@@ -34,6 +34,10 @@ static bool begin(BulkLoad *load, SimSession *session, const Stmt *stmt, Arena *
     load->locks_table        = has_hint(stmt, "TABLOCK");
     bool ok                  = insert_begin(&load->insert, session, columns, true, arena, error);
     session->identity_insert = identity_insert;
+    if (!has_hint(stmt, "CHECK_CONSTRAINTS")) { /* a bulk load passes them by */
+        load->insert.change.target.checks   = NULL;
+        load->insert.change.target.has_keys = false;
+    }
     return ok && binder_check_permissions(load->insert.change.binder);
 }
 
@@ -125,7 +129,7 @@ static bool load_row(BulkLoad *load, const SimValue *values)
     Node *const  *defaults = insert->change.target.defaults;
 
     for (size_t i = 0; i < load->count; i++) {
-        bool yields    = values[i].is_null && !load->keeps_nulls && defaults[insert->ordinals[i]];
+        bool yields    = values[i].is_null && !load->keeps_nulls && defaults[insert->columns.ordinals[i]];
         load->given[i] = yields ? NULL : &values[i];
     }
     return insert_row(&load->insert, load->given);
@@ -159,7 +163,8 @@ static bool load_rows(BulkLoad *load, SimBulkSource *source, Arena *arena, SimEr
             !session_alive(change->session, error))
             return false;
     }
-    return pull == SIM_BULK_END || (pull == SIM_BULK_STOPPED && stopped(error));
+    if (pull == SIM_BULK_END) return change_check_references(change, &change->target);
+    return pull == SIM_BULK_STOPPED && stopped(error);
 }
 
 bool run_insert_bulk(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,

@@ -34,6 +34,10 @@ bool change_target(Change *change, const ObjectName *name, Target *out)
         out->schema      = STR("dbo");
         out->is_variable = true;
     } else if (!bind_table_name(change->binder, name, &out->database, &out->table, &out->schema)) {
+        if (change->error->number == 208 && out->database &&
+            sim_database_find_module(out->database, out->schema, name->name))
+            return binder_not_supported(change->binder, name->line,
+                                        "changing rows through a view");
         return false;
     }
     return true;
@@ -85,14 +89,55 @@ bool change_bind_computed(Change *change, Target *target)
         if (ok && column->default_value)
             ok = bind_expr(change->binder, NULL, column->default_value, &target->defaults[i]);
     }
+    ok                         = ok && change_bind_checks(change, scope, target);
     change->binder->is_trusted = trusted;
     return ok;
 }
 
-bool change_bind_output(Change *change, bool has_inserted, bool has_deleted)
+static bool bind_into(Change *change)
+{
+    const Stmt *stmt = change->stmt;
+    Target     *into = &change->into;
+
+    if (!change_target(change, &stmt->output_into, into) || !change_bind_computed(change, into))
+        return false;
+    if (into->has_keys)
+        return binder_error(change->binder, stmt->line, 332,
+                            "The target table '%.*s' of the OUTPUT INTO clause cannot be on either "
+                            "side of a (primary key, foreign key) relationship.",
+                            STR_ARG(into->name));
+    if (into->checks && !into->info->is_temporary)
+        return binder_error(change->binder, stmt->line, 333,
+                            "The target table '%.*s' of the OUTPUT INTO clause cannot have any "
+                            "enabled check constraints or any enabled rules.",
+                            STR_ARG(into->name));
+    if (!change_insert_columns(change, into, &stmt->into, stmt->line, &change->into_columns))
+        return false;
+    if (change->outputs.count == change->into_columns.count) return true;
+    return stmt->into.count > 0
+               ? binder_error(change->binder, stmt->line,
+                              change->outputs.count > change->into_columns.count ? 121 : 120,
+                              "The select list for the INSERT statement contains %s items than "
+                              "the insert list. The number of SELECT values must match the number "
+                              "of INSERT columns.",
+                              change->outputs.count > change->into_columns.count ? "more"
+                                                                                 : "fewer")
+               : binder_error(
+                     change->binder, stmt->line, 213,
+                     "Column name or number of supplied values does not match table definition.");
+}
+
+/* $action of MERGE. */
+static bool is_action(const Change *change, const Expr *expr)
+{
+    return change->action_slot > 0 && expr->kind == EXPR_COLUMN && expr->parts.count == 1 &&
+           str_equal_ignoring_case(expr->parts.items[0], STR("$action"));
+}
+
+bool change_bind_output(Change *change, QueryScope *outer, bool has_inserted, bool has_deleted)
 {
     const Stmt *stmt  = change->stmt;
-    QueryScope *scope = scope_new(change->binder, NULL);
+    QueryScope *scope = scope_new(change->binder, outer);
 
     if (has_deleted && stmt->output.count > 0)
         change->deleted = row_source(change, scope, &change->target, STR("deleted"));
@@ -111,19 +156,15 @@ bool change_bind_output(Change *change, bool has_inserted, bool has_deleted)
         }
         if (str_is_empty(out.name) && item->expr->kind == EXPR_COLUMN)
             out.name = item->expr->parts.items[item->expr->parts.count - 1];
-        if (!bind_expr(change->binder, scope, item->expr, &out.node)) return false;
+        if (is_action(change, item->expr))
+            out.node = node_slot(change->arena, change->action_slot,
+                                 sim_type_sized(SIM_NVARCHAR, 10), false);
+        else if (!bind_expr(change->binder, scope, item->expr, &out.node))
+            return false;
         out.is_nullable                             = out.node->is_nullable;
         *LIST_PUSH(change->arena, &change->outputs) = out;
     }
-    if (stmt->output_into.name.len == 0) return true;
-    if (!change_target(change, &stmt->output_into, &change->into) ||
-        !change_bind_computed(change, &change->into))
-        return false;
-    if (change->outputs.count > change->into.info->column_count)
-        return binder_error(
-            change->binder, stmt->line, 213,
-            "Column name or number of supplied values does not match table definition.");
-    return true;
+    return stmt->output_into.name.len == 0 || bind_into(change);
 }
 
 static bool truncation(Change *change, const Target *target, const SimColumn *column,
@@ -204,7 +245,7 @@ bool change_complete_row(Change *change, Target *target, SimValue *values, Arena
         if (!value || !change_store(change, target, i, value, arena, &values[i])) return false;
         change->exec.slots[target->row->columns[i].slot] = values[i];
     }
-    return true;
+    return change_check_row(change, target, values);
 }
 
 bool change_send_header(Change *change)
@@ -222,14 +263,15 @@ static bool output_into(Change *change, const SimValue *outputs)
 {
     Target   *into   = &change->into;
     SimValue *values = ARENA_ARRAY(change->row_arena, SimValue, into->info->column_count + 1);
+    bool     *given  = ARENA_ARRAY(change->row_arena, bool, into->info->column_count + 1);
 
-    for (size_t i = 0; i < into->info->column_count; i++) {
-        values[i] = sim_null(into->info->columns[i].type);
-        if (i < change->outputs.count &&
-            !change_store(change, into, i, &outputs[i], change->row_arena, &values[i]))
+    for (size_t i = 0; i < change->outputs.count; i++) {
+        size_t ordinal = change->into_columns.ordinals[i];
+        given[ordinal] = true;
+        if (!change_store(change, into, ordinal, &outputs[i], change->row_arena, &values[ordinal]))
             return false;
     }
-    return change_complete_row(change, into, values, change->row_arena) &&
+    return change_fill_rest(change, into, values, given) && change_complete_row(change, into, values, change->row_arena) &&
            sim_insert(change_txn(change, into), into->table, values, change->error);
 }
 

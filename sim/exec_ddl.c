@@ -1,13 +1,5 @@
 /* exec_ddl.c - CREATE, ALTER, DROP and TRUNCATE, mapped onto the model. Expressions of defaults and computed columns are parsed again into an arena that the table keeps. */
-#include "sim/bind_internal.h"
-#include "sim/session_internal.h"
-
-typedef struct Ddl {
-    SimSession *session;
-    const Stmt *stmt;
-    Arena      *arena;
-    SimError   *error;
-} Ddl;
+#include "sim/ddl_internal.h"
 
 static bool need_owner(const Ddl *ddl, const char *what)
 {
@@ -82,7 +74,10 @@ static bool make_column(const Ddl *ddl, const ColumnDef *def, SimColumn *out)
                        .is_persisted  = def->is_persisted,
                        .default_value = def->default_value,
                        .computed      = def->computed,
-                       .default_name  = def->default_name};
+                       .default_name  = def->default_value && str_is_empty(def->default_name)
+                                            ? ddl_made_up_name(ddl, "DF", ddl->stmt->object.name,
+                                                               def->name)
+                                            : def->default_name};
     if (!str_is_empty(def->collation)) {
         out->type.collation = sim_collation_find(def->collation);
         if (!out->type.collation && sim_name_equal(def->collation, STR("DATABASE_DEFAULT")))
@@ -194,8 +189,6 @@ static bool check_constraints(const Ddl *ddl, const ConstraintDefList *defs, Sim
 {
     for (size_t i = 0; i < defs->count; i++) {
         const ConstraintDef *def = &defs->items[i];
-        if (def->kind == CONSTRAINT_CHECK)
-            return sim_not_supported(ddl->error, "a CHECK constraint");
         if (def->kind != CONSTRAINT_DEFAULT) continue;
         ptrdiff_t at = find_column(columns, count, def->for_column);
         if (at < 0)
@@ -204,7 +197,10 @@ static bool check_constraints(const Ddl *ddl, const ConstraintDefList *defs, Sim
                 "Column '%.*s' in table '%.*s' is invalid for creating a default constraint.",
                 STR_ARG(def->for_column), STR_ARG(ddl->stmt->object.name));
         columns[at].default_value = def->expr;
-        columns[at].default_name  = def->name;
+        columns[at].default_name  = str_is_empty(def->name)
+                                        ? ddl_made_up_name(ddl, "DF", ddl->stmt->object.name,
+                                                           def->for_column)
+                                        : def->name;
     }
     return true;
 }
@@ -245,7 +241,8 @@ static bool make_table(const Ddl *ddl, const ColumnDefList *defs,
     if (!make_keys(ddl, constraints, name, columns, defs->count, &indexes, &spec.index_count))
         return false;
     spec.indexes = indexes;
-    return sim_create_table(txn, &spec, out, ddl->error);
+    return sim_create_table(txn, &spec, out, ddl->error) &&
+           ddl_add_constraints(ddl, txn, *out, constraints, false);
 }
 
 static void remember_temp(SimSession *session, Str name, SimTable *table)
@@ -305,11 +302,9 @@ static bool create_table(const Ddl *ddl)
     Str  name = temp ? temp_name(ddl, stmt->object.name) : stmt->object.name;
     bool ok   = make_table(ddl, &copy->column_defs, &copy->constraints,
                            session_txn(session, database), schema, name, temp, &table);
-    if (!ok) {
-        arena_close(kept);
-        return false;
-    }
-    if (kept) sim_table_adopt(table, kept);
+    if (kept && table) sim_table_adopt(table, kept); /* a table that is undone still has it */
+    if (!ok && !table) arena_close(kept);
+    if (!ok) return false;
     if (temp) remember_temp(session, stmt->object.name, table);
     return true;
 }
@@ -320,15 +315,11 @@ bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena
     SimDatabase *database = sim_server_find_database(session->server, STR("tempdb"));
     SimTable    *table    = NULL;
     SimType      type     = sim_type(SIM_INT);
+    if (frame_find(session->frame, def->name)) return true; /* again, in a loop */
     SimTxn      *txn      = sim_txn_begin(database, &session->waiter, SIM_READ_COMMITTED);
     Str name = str_printf(arena, "#%.*s____%08X%zu", STR_ARG(def->name), (unsigned)session->id,
                           session->temp_tables.count);
 
-    for (size_t i = 0; i < def->columns.count; i++)
-        if (def->columns.items[i].default_value || def->columns.items[i].computed) {
-            sim_txn_rollback(txn);
-            return sim_not_supported(error, "DEFAULT and computed columns in a table variable");
-        }
     if (!make_table(&ddl, &def->columns, &def->constraints, txn, STR("dbo"), name, true, &table)) {
         sim_txn_rollback(txn);
         return false;
@@ -370,13 +361,19 @@ static bool find_table(const Ddl *ddl, SimDatabase **database_out, SimTable **ou
 static bool drop_table(const Ddl *ddl)
 {
     SimDatabase *database = NULL;
-    SimTable    *table    = NULL;
+    SimTable    *table    = NULL, *child = NULL;
 
     if (!find_table(ddl, &database, &table)) {
         if (!ddl->stmt->if_exists) return false;
         *ddl->error = SIM_ERROR_INIT;
         return true;
     }
+    if (!sim_table_info(table)->is_temporary && constraint_on(table, &child))
+        return sim_error(ddl->error, 3726,
+                         "Could not drop object '%.*s%s%.*s' because it is referenced by a FOREIGN "
+                         "KEY constraint.",
+                         STR_ARG(ddl->stmt->object.schema), ddl->stmt->object.schema.len ? "." : "",
+                         STR_ARG(ddl->stmt->object.name));
     return sim_drop_table(session_txn(ddl->session, database), table, ddl->error);
 }
 
@@ -396,7 +393,8 @@ static bool add_columns(const Ddl *ddl, SimTxn *txn, SimTable *table)
             !computed_type(ddl, column.computed, info->columns, info->column_count, &column))
             return false;
         SimValue fill = sim_null(column.type), value;
-        if (column.default_value && !column.is_nullable) {
+        if (column.default_value &&
+            (!column.is_nullable || copy->column_defs.items[i].with_values)) {
             if (!run_expression(ddl->session, column.default_value, ddl->arena, &value, ddl->error))
                 return false;
             if (!value.is_null &&
@@ -410,10 +408,11 @@ static bool add_columns(const Ddl *ddl, SimTxn *txn, SimTable *table)
         const ConstraintDef *def  = &copy->constraints.items[i];
         const SimTableInfo  *info = sim_table_info(table);
         SimIndex             index;
-        if (def->kind != CONSTRAINT_PRIMARY_KEY && def->kind != CONSTRAINT_UNIQUE)
-            return sim_not_supported(ddl->error, def->kind == CONSTRAINT_CHECK
-                                                     ? "a CHECK constraint"
-                                                     : "adding a DEFAULT constraint");
+        if (def->kind == CONSTRAINT_DEFAULT) {
+            if (!ddl_add_default(ddl, txn, table, def)) return false;
+            continue;
+        }
+        if (def->kind != CONSTRAINT_PRIMARY_KEY && def->kind != CONSTRAINT_UNIQUE) continue;
         bool       has_clustered = info->index_count > 0 && info->indexes[0]->is_clustered;
         bool       clustered     = def->clustering_given
                                        ? def->is_clustered
@@ -433,7 +432,7 @@ static bool add_columns(const Ddl *ddl, SimTxn *txn, SimTable *table)
             return false;
         if (!sim_create_index(txn, table, &index, ddl->error)) return false;
     }
-    return true;
+    return ddl_add_constraints(ddl, txn, table, &copy->constraints, true);
 }
 
 static bool alter_table(const Ddl *ddl)
@@ -452,20 +451,24 @@ static bool alter_table(const Ddl *ddl)
         for (size_t i = 0; i < stmt->columns.count; i++) {
             if (stmt->if_exists && sim_table_find_column(table, stmt->columns.items[i]) < 0)
                 continue;
+            if (!ddl_check_column_is_free(ddl, table, stmt->columns.items[i], "DROP COLUMN", true))
+                return false;
             if (!sim_drop_column(txn, table, stmt->columns.items[i], stmt->source, ddl->error))
                 return false;
         }
         return true;
     case ALTER_ALTER_COLUMN:
         if (!make_column(ddl, &stmt->column_defs.items[0], &column)) return false;
+        if (!ddl_check_column_is_free(ddl, table, column.name, "ALTER COLUMN", false)) return false;
         return sim_alter_column(txn, table, column.name, &column.type,
                                 stmt->column_defs.items[0].nullability_given ? column.is_nullable
                                                                              : true,
                                 stmt->source, ddl->error);
     case ALTER_DROP_CONSTRAINT:
         for (size_t i = 0; i < stmt->columns.count; i++)
-            if (!sim_drop_index(txn, table, stmt->columns.items[i], ddl->error)) return false;
+            if (!ddl_drop_constraint(ddl, txn, table, stmt->columns.items[i])) return false;
         return true;
+    case ALTER_ENABLE_CONSTRAINT: return ddl_enable_constraints(ddl, txn, table);
     }
     return true;
 }
@@ -501,10 +504,15 @@ static bool drop_index(const Ddl *ddl)
 static bool truncate(const Ddl *ddl)
 {
     SimDatabase *database = NULL;
-    SimTable    *table    = NULL;
+    SimTable    *table    = NULL, *child = NULL;
 
-    return find_table(ddl, &database, &table) &&
-           sim_truncate(session_txn(ddl->session, database), table, ddl->error);
+    if (!find_table(ddl, &database, &table)) return false;
+    if (!sim_table_info(table)->is_temporary && constraint_on(table, &child))
+        return sim_error(ddl->error, 4712,
+                         "Cannot truncate table '%.*s' because it is being referenced by a FOREIGN "
+                         "KEY constraint.",
+                         STR_ARG(sim_table_info(table)->name));
+    return sim_truncate(session_txn(ddl->session, database), table, ddl->error);
 }
 
 /* --- schemas and databases --- */

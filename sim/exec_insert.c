@@ -8,133 +8,143 @@ static bool is_default_only(const SimColumn *column)
     return column->is_computed || column->type.kind == SIM_ROWVERSION;
 }
 
-static bool add_ordinal(Insert *insert, size_t ordinal, const Stmt *stmt)
+static bool add_ordinal(Change *change, const Target *target, size_t ordinal, int32_t line,
+                        InsertColumns *out)
 {
-    const SimTableInfo *info   = insert->change.target.info;
-    const SimColumn    *column = &info->columns[ordinal];
-    Binder             *binder = insert->change.binder;
+    const SimColumn *column = &target->info->columns[ordinal];
+    Binder          *binder = change->binder;
 
     if (column->is_computed)
-        return binder_error(binder, stmt->line, 271,
+        return binder_error(binder, line, 271,
                             "The column \"%.*s\" cannot be modified because it is either a "
                             "computed column or is the result of a UNION "
                             "operator.",
                             STR_ARG(column->name));
     if (column->type.kind == SIM_ROWVERSION)
-        return binder_error(binder, stmt->line, 273,
+        return binder_error(binder, line, 273,
                             "Cannot insert an explicit value into a timestamp column. Use INSERT "
                             "with a column list to exclude the "
                             "timestamp column, or insert a DEFAULT into the timestamp column.");
-    for (size_t i = 0; i < insert->ordinal_count; i++)
-        if (insert->ordinals[i] == ordinal)
-            return binder_error(binder, stmt->line, 264,
+    for (size_t i = 0; i < out->count; i++)
+        if (out->ordinals[i] == ordinal)
+            return binder_error(binder, line, 264,
                                 "The column name '%.*s' is specified more than once in the SET "
                                 "clause or column list of an INSERT. A column "
                                 "cannot be assigned more than one value in the same clause.",
                                 STR_ARG(column->name));
-    if (column->is_identity &&
-        insert->change.session->identity_insert != insert->change.target.table)
-        return binder_error(binder, stmt->line, 544,
+    if (column->is_identity && change->session->identity_insert != target->table)
+        return binder_error(binder, line, 544,
                             "Cannot insert explicit value for identity column in table '%.*s' when "
                             "IDENTITY_INSERT is set to OFF.",
-                            STR_ARG(info->name));
-    insert->ordinals[insert->ordinal_count++] = ordinal;
+                            STR_ARG(target->info->name));
+    out->ordinals[out->count++] = ordinal;
     return true;
 }
 
-static bool choose_columns(Insert *insert)
+bool change_insert_columns(Change *change, const Target *target, const NameList *names,
+                           int32_t line, InsertColumns *out)
 {
-    Change             *change = &insert->change;
-    const Stmt         *stmt   = change->stmt;
-    const SimTableInfo *info   = change->target.info;
-    bool explicit_identity     = change->session->identity_insert == change->target.table;
+    const SimTableInfo *info = target->info;
 
-    insert->ordinals = ARENA_ARRAY(change->arena, size_t, info->column_count + 1);
-    insert->identity = info->column_count;
+    out->ordinals = ARENA_ARRAY(change->arena, size_t, info->column_count + 1);
+    out->count    = 0;
+    out->identity = info->column_count;
     for (size_t i = 0; i < info->column_count; i++)
-        if (info->columns[i].is_identity) insert->identity = i;
-    if (stmt->columns.count > info->column_count)
-        return binder_error(change->binder, stmt->line, 110,
-                            "There are fewer columns in the INSERT statement than values specified "
-                            "in the VALUES clause.");
-    for (size_t i = 0; i < stmt->columns.count; i++) {
-        ptrdiff_t ordinal = sim_table_find_column(change->target.table, stmt->columns.items[i]);
+        if (info->columns[i].is_identity) out->identity = i;
+    for (size_t i = 0; i < names->count; i++) {
+        ptrdiff_t ordinal = sim_table_find_column(target->table, names->items[i]);
         if (ordinal < 0)
-            return binder_error(change->binder, stmt->line, 207, "Invalid column name '%.*s'.",
-                                STR_ARG(stmt->columns.items[i]));
-        if (!add_ordinal(insert, (size_t)ordinal, stmt)) return false;
+            return binder_error(change->binder, line, 207, "Invalid column name '%.*s'.",
+                                STR_ARG(names->items[i]));
+        if (!add_ordinal(change, target, (size_t)ordinal, line, out)) return false;
     }
-    for (size_t i = 0; stmt->columns.count == 0 && i < info->column_count; i++)
-        if (!is_default_only(&info->columns[i]) &&
-            (!info->columns[i].is_identity || explicit_identity))
-            insert->ordinals[insert->ordinal_count++] = i;
+    for (size_t i = 0; names->count == 0 && i < info->column_count; i++)
+        if (!is_default_only(&info->columns[i]) && !info->columns[i].is_identity)
+            out->ordinals[out->count++] = i;
     return true;
+}
+
+/* Without a column list an identity is left out, and must be left out (8101). */
+static bool choose_columns(Insert *insert, size_t value_count)
+{
+    Change       *change  = &insert->change;
+    const Stmt   *stmt    = change->stmt;
+    const Target *target  = &change->target;
+
+    if (!change_insert_columns(change, target, &stmt->columns, stmt->line, &insert->columns))
+        return false;
+    InsertColumns *columns = &insert->columns;
+    if (stmt->columns.count > 0 || columns->identity == target->info->column_count ||
+        value_count != columns->count + 1)
+        return true;
+    return binder_error(change->binder, stmt->line, 8101,
+                        "An explicit value for the identity column in table '%.*s' can only be "
+                        "specified when a column list is used and IDENTITY_INSERT is ON.",
+                        STR_ARG(target->info->name));
 }
 
 static bool check_count(Insert *insert, size_t count)
 {
     const Stmt *stmt = insert->change.stmt;
 
-    if (count == insert->ordinal_count) return true;
+    if (count == insert->columns.count) return true;
     if (stmt->columns.count == 0)
         return binder_error(
             insert->change.binder, stmt->line, 213,
             "Column name or number of supplied values does not match table definition.");
     if (stmt->rows.count > 0)
         return binder_error(insert->change.binder, stmt->line,
-                            count > insert->ordinal_count ? 110 : 109,
+                            count > insert->columns.count ? 110 : 109,
                             "There are %s columns in the INSERT statement than values specified in "
                             "the VALUES clause. The number of values in the VALUES clause "
                             "must match the number of columns specified in the INSERT statement.",
-                            count > insert->ordinal_count ? "fewer" : "more");
+                            count > insert->columns.count ? "fewer" : "more");
     return binder_error(insert->change.binder, stmt->line,
-                        count > insert->ordinal_count ? 121 : 120,
+                        count > insert->columns.count ? 121 : 120,
                         "The select list for the INSERT statement contains %s items than the "
                         "insert list. The number of SELECT values must match the number of "
                         "INSERT columns.",
-                        count > insert->ordinal_count ? "more" : "fewer");
+                        count > insert->columns.count ? "more" : "fewer");
 }
 
 /* --- one row --- */
-static bool fill_rest(Insert *insert, SimValue *values, const bool *given)
+bool change_fill_rest(Change *change, const Target *target, SimValue *values, const bool *given)
 {
-    Change             *change = &insert->change;
-    const SimTableInfo *info   = change->target.info;
+    const SimTableInfo *info = target->info;
 
     for (size_t i = 0; i < info->column_count; i++) {
         if (given[i]) continue;
         values[i] = sim_null(info->columns[i].type);
         if (info->columns[i].is_identity) {
-            SimValue next = sim_int(sim_next_identity(change->target.table), SIM_BIGINT);
-            if (!change_store(change, &change->target, i, &next, change->row_arena, &values[i]))
+            SimValue next = sim_int(sim_next_identity(target->table), SIM_BIGINT);
+            if (!change_store(change, target, i, &next, change->row_arena, &values[i]))
                 return false;
-        } else if (change->target.defaults[i]) {
+        } else if (target->defaults[i]) {
             change->exec.scratch  = change->row_arena;
-            const SimValue *value = node_eval(change->target.defaults[i], &change->exec);
-            if (!value ||
-                !change_store(change, &change->target, i, value, change->row_arena, &values[i]))
+            const SimValue *value = node_eval(target->defaults[i], &change->exec);
+            if (!value || !change_store(change, target, i, value, change->row_arena, &values[i]))
                 return false;
         }
     }
     return true;
 }
 
-static void note_identity(Insert *insert, const SimValue *values)
+void change_note_identity(Change *change, const Target *target, const InsertColumns *columns,
+                          const SimValue *values)
 {
-    Change *change = &insert->change;
-    SimType type   = sim_type_decimal(38, 0);
-
-    if (insert->identity == change->target.info->column_count) return;
+    SimType  type    = sim_type_decimal(38, 0);
     SimError ignored = SIM_ERROR_INIT;
     SimValue value;
-    if (!sim_convert(&values[insert->identity], &type, 0, true, change->row_arena, &value,
+
+    if (columns->identity == target->info->column_count) return;
+    if (!sim_convert(&values[columns->identity], &type, 0, true, change->row_arena, &value,
                      &ignored))
         return;
     change->session->scope_identity = change->session->identity = value;
     int64_t number                                              = 0;
-    for (size_t i = 0; i < insert->ordinal_count; i++)
-        if (insert->ordinals[i] == insert->identity && int128_to_i64(value.dec, &number))
-            sim_note_identity(change->target.table, number);
+    for (size_t i = 0; i < columns->count; i++)
+        if (columns->ordinals[i] == columns->identity && int128_to_i64(value.dec, &number))
+            sim_note_identity(target->table, number);
 }
 
 static bool insert_values(Insert *insert, SimValue *values)
@@ -145,7 +155,7 @@ static bool insert_values(Insert *insert, SimValue *values)
     if (!sim_insert(change_txn(change, &change->target), change->target.table, values,
                     change->error))
         return false;
-    note_identity(insert, values);
+    change_note_identity(change, &change->target, &insert->columns, values);
     insert->count++;
     return change_send_row(change);
 }
@@ -158,15 +168,15 @@ bool insert_row(Insert *insert, const SimValue *const *given)
     arena_reset(change->row_arena);
     SimValue *values   = ARENA_ARRAY(change->row_arena, SimValue, info->column_count + 1);
     bool     *is_given = ARENA_ARRAY(change->row_arena, bool, info->column_count + 1);
-    for (size_t i = 0; i < insert->ordinal_count; i++) {
-        size_t ordinal = insert->ordinals[i];
+    for (size_t i = 0; i < insert->columns.count; i++) {
+        size_t ordinal = insert->columns.ordinals[i];
         if (!given[i]) continue;
         is_given[ordinal] = true;
         if (!change_store(change, &change->target, ordinal, given[i], change->row_arena,
                           &values[ordinal]))
             return false;
     }
-    return fill_rest(insert, values, is_given) && insert_values(insert, values);
+    return change_fill_rest(change, &change->target, values, is_given) && insert_values(insert, values);
 }
 
 static bool take_row(Insert *insert, const SimValue *values, size_t count)
@@ -191,10 +201,10 @@ static bool insert_held(Insert *insert)
 {
     Change          *change = &insert->change;
     const SimValue **given  = ARENA_ARRAY(change->arena, const SimValue *,
-                                          insert->ordinal_count + 1);
+                                          insert->columns.count + 1);
 
     for (size_t r = 0; r < insert->rows.count; r++) {
-        for (size_t i = 0; i < insert->ordinal_count; i++)
+        for (size_t i = 0; i < insert->columns.count; i++)
             given[i] = &insert->rows.items[r][i];
         if (!insert_row(insert, given)) return false;
     }
@@ -206,7 +216,7 @@ static bool insert_rows(Insert *insert)
 {
     Change     *change  = &insert->change;
     const Stmt *stmt    = change->stmt;
-    size_t      columns = insert->ordinal_count;
+    size_t      columns = insert->columns.count;
     Node      **nodes   = ARENA_ARRAY(change->arena, Node *, stmt->rows.count * columns + 1);
 
     for (size_t r = 0; r < stmt->rows.count; r++) {
@@ -240,7 +250,7 @@ static bool insert_defaults(Insert *insert)
 {
     Change *change = &insert->change;
 
-    insert->ordinal_count = 0;
+    insert->columns.count = 0;
     if (!binder_check_permissions(change->binder)) return false;
     binder_start(change->binder, &change->exec);
     const SimValue **none = ARENA_ARRAY(change->arena, const SimValue *,
@@ -265,7 +275,7 @@ static bool insert_select(Insert *insert)
     int64_t     count  = 0;
 
     if (!bind_select(change->binder, NULL, change->stmt->select, &plan) ||
-        !check_count(insert, plan->out_count))
+        !choose_columns(insert, plan->out_count) || !check_count(insert, plan->out_count))
         return false;
     for (size_t i = 0; i < change->binder->all_sources.count; i++) {
         const BoundSource *source = change->binder->all_sources.items[i];
@@ -307,7 +317,8 @@ static bool exec_message(SimSink *sink, const SimError *message)
 {
     Insert *insert = insert_of_sink(sink);
 
-    if (message->severity > 10 && !insert->failed) {
+    if (message->severity <= 10) return insert->outer->message(insert->outer, message);
+    if (!insert->failed) {
         *insert->change.error = *message;
         insert->failed        = true;
     }
@@ -353,6 +364,8 @@ static bool insert_exec(Insert *insert)
 
     if (!binder_check_permissions(change->binder)) return false;
     binder_start(change->binder, &change->exec);
+    if (session->inserts_exec)
+        return sim_error(change->error, 8164, "An INSERT EXEC statement cannot be nested.");
     insert->holds = true;
     insert->sink  = (SimSink){.columns       = exec_columns,
                               .row           = exec_row,
@@ -361,9 +374,12 @@ static bool insert_exec(Insert *insert)
                               .env_change    = exec_env,
                               .return_status = exec_status,
                               .return_value  = exec_value};
-    session->sink = &insert->sink;
-    Flow flow     = run_statement(session, change->stmt->exec);
-    session->sink = outer;
+    insert->outer         = outer;
+    session->inserts_exec = true;
+    session->sink         = &insert->sink;
+    Flow flow             = run_statement(session, change->stmt->exec);
+    session->sink         = outer;
+    session->inserts_exec = false;
     if (flow == FLOW_THROWN) {
         *change->error = session->caught;
         return false;
@@ -393,7 +409,8 @@ bool insert_begin(Insert *insert, SimSession *session, const Stmt *stmt, bool ke
     use->is_table_variable = change->target.is_variable;
     use->row_slot          = 0; /* no SELECT right is needed */
     binder_use(change->binder, use, SIM_PERM_INSERT, NULL, 0);
-    return choose_columns(insert) && change_bind_output(change, true, false);
+    return choose_columns(insert, stmt->rows.count > 0 ? stmt->rows.items[0].count : 0) &&
+           change_bind_output(change, NULL, true, false);
 }
 
 bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
@@ -412,6 +429,7 @@ bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
         ok = insert_select(insert);
     else
         ok = insert_rows(insert);
+    ok                = ok && change_check_references(change, &change->target);
     result->has_count = true;
     result->count     = insert->count;
 done:

@@ -264,6 +264,9 @@ typedef struct UnionBranch {
 } UnionBranch;
 typedef LIST(UnionBranch) UnionBranches;
 Op *op_union_all(Arena *arena, const UnionBranches *branches, const SlotList *slots);
+/* Anchors give the first rows; each row, in `row_slots`, leads to those of the members. 530. */
+Op *op_recursive(Arena *arena, const UnionBranches *anchors, const UnionBranches *members,
+                 const SlotList *slots, const SlotList *row_slots, int64_t limit);
 Op *op_set_except(Arena *arena, Op *left, Op *right, const NodeList *left_keys,
                   const NodeList *right_keys, bool intersect);
 typedef struct AggregateCall AggregateCall; /* bind_internal.h */

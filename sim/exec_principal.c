@@ -90,13 +90,17 @@ static bool grant(SimSession *session, const Stmt *stmt, SimError *error)
     } else if (stmt->object.name.len > 0 && !str_equal_c(stmt->grant_class, "DATABASE")) {
         SimTable *table = sim_database_find_table(session->database, stmt->object.schema,
                                                   stmt->object.name);
-        if (!table)
+        const SimModule *module = table ? NULL
+                                        : sim_database_find_module(session->database,
+                                                                   stmt->object.schema,
+                                                                   stmt->object.name);
+        if (!table && !module)
             return sim_error(error, 15151,
                              "Cannot find the object '%.*s', because it does not exist or you do "
                              "not have permission.",
                              STR_ARG(stmt->object.name));
-        object_id = sim_table_info(table)->object_id;
-        for (size_t i = 0; i < stmt->grant_columns.count; i++)
+        object_id = table ? sim_table_info(table)->object_id : module->object_id;
+        for (size_t i = 0; table && i < stmt->grant_columns.count; i++)
             if (sim_table_find_column(table, stmt->grant_columns.items[i]) < 0)
                 return sim_error(error, 1911,
                                  "Column name '%.*s' does not exist in the target table or view.",
@@ -118,18 +122,54 @@ static bool create_user(SimSession *session, const Stmt *stmt, SimError *error)
            sim_create_user(session->database, stmt->name, login, error);
 }
 
+static bool alter_login(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error)
+{
+    SimValue value;
+    Str      password = STR_EMPTY;
+    int      disabled = -1;
+
+    if (!session->login.is_sysadmin && !sim_name_equal(session->login.name, stmt->name))
+        return need_sysadmin(session, error);
+    if (stmt->args.count > 0) {
+        if (!run_expression(session, stmt->args.items[0], arena, &value, error)) return false;
+        password = sim_value_text(arena, &value);
+    }
+    if (stmt->words.count > 0) disabled = str_equal_c(stmt->words.items[0], "DISABLE");
+    if (disabled >= 0 && !need_sysadmin(session, error)) return false;
+    return sim_alter_login(session->server, stmt->name, stmt->object.name, password, disabled,
+                           error);
+}
+
+/* Somebody who is logged in keeps the login. */
+static bool drop_login(SimSession *session, const Stmt *stmt, SimError *error)
+{
+    bool in_use = false;
+
+    if (!need_sysadmin(session, error)) return false;
+    front_lock(session->front);
+    for (const SimSession *at = front_first_session(session->front); at && !in_use; at = at->next)
+        in_use = sim_name_equal(at->login.name, stmt->name);
+    front_unlock(session->front);
+    if (in_use)
+        return sim_error(error, 15434,
+                         "Could not drop login '%.*s' as the user is currently logged in.",
+                         STR_ARG(stmt->name));
+    return sim_drop_login(session->server, stmt->name, error);
+}
+
 bool run_principal(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
                    SimError *error)
 {
     (void)result;
     if (stmt->kind == STMT_CREATE_LOGIN) return create_login(session, stmt, arena, error);
+    if (stmt->kind == STMT_ALTER_LOGIN) return alter_login(session, stmt, arena, error);
     if (stmt->kind == STMT_CREATE_USER) return create_user(session, stmt, error);
     if (stmt->kind == STMT_CREATE_ROLE)
         return need_owner(session, error) && sim_create_role(session->database, stmt->name, error);
     if (stmt->kind == STMT_ALTER_ROLE) return alter_role(session, stmt, error);
     if (stmt->kind == STMT_GRANT) return grant(session, stmt, error);
     if (str_equal_c(stmt->words.items[0], "LOGIN"))
-        return need_sysadmin(session, error) && sim_not_supported(error, "DROP LOGIN");
+        return drop_login(session, stmt, error);
     if (!need_owner(session, error)) return false;
     SimError ignored = SIM_ERROR_INIT;
     return sim_drop_principal(session->database, stmt->name, stmt->if_exists ? &ignored : error) ||

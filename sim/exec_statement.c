@@ -57,31 +57,69 @@ bool run_condition(SimSession *session, const Expr *expr, bool *out, SimError *e
 }
 
 /* --- errors --- */
+static bool is_of_compiling(const Stmt *stmt, const SimError *error)
+{
+    if (error->ends_scope) return true;
+    if (stmt && (stmt->kind == STMT_THROW || stmt->kind == STMT_RAISERROR ||
+                 stmt->kind == STMT_EXEC || stmt->kind == STMT_EXEC_TEXT))
+        return false;
+    return sim_error_is_of_compiling(error->number);
+}
+
+/* A TRY sees what its own text's compilation could not have found out before, and everything of the texts it calls. */
+static bool is_in_try(const SimSession *session, bool compiling)
+{
+    const Frame *frame = session->frame;
+
+    for (frame = compiling && frame ? frame->outer : frame; frame; frame = frame->outer)
+        if (frame->try_depth > 0) return true;
+    return false;
+}
+
+static void place_error(SimSession *session, const Stmt *stmt, SimError *error)
+{
+    Frame *frame = session->frame;
+
+    if (error->line == 0 && error->procedure[0] == '\0') error->line = stmt ? stmt->line : 1;
+    if (!frame || error->severity <= 10) return;
+    frame->worst = MAX(frame->worst, error->severity - 10);
+    bool rethrown = stmt && stmt->kind == STMT_THROW && stmt->args.count == 0;
+    if (frame->module && error->procedure[0] == '\0' && !rethrown) {
+        Str name = frame->module->name;
+        memcpy(error->procedure, name.ptr, MIN(name.len, sizeof error->procedure - 1));
+    }
+}
+
 Flow run_failed(SimSession *session, const Stmt *stmt, SimError *error, uint16_t command,
                 bool is_dml)
 {
-    bool in_try = false;
+    bool compiling = is_of_compiling(stmt, error);
 
-    for (Frame *frame = session->frame; frame; frame = frame->outer)
-        in_try |= frame->try_depth > 0;
-    if (error->line == 0) error->line = stmt ? stmt->line : 1;
-    session->last_error = error->number;
-    session->row_count  = 0;
+    place_error(session, stmt, error);
+    session->last_error  = error->number;
+    session->row_count   = 0;
+    session->scope_ended = false;
     if (error->number == SIM_ATTENTION) return FLOW_END;
     if (error->rolls_back) session_abandon(session);
-    if (in_try && error->severity < 20) {
-        if (session->tran_count > 0 && (session->options.xact_abort || error->ends_batch))
+    if (is_in_try(session, compiling) && error->severity < 20) {
+        if (session->tran_count > 0 &&
+            (session->options.xact_abort || (error->ends_batch && !compiling)))
             session->doomed = true;
-        session->caught     = *error;
-        session->has_caught = true;
+        session->caught            = *error;
+        session->caught.ends_scope = compiling;
+        session->caught_frame      = session->frame;
+        session->has_caught        = true;
         return FLOW_THROWN;
     }
     session_send_message(session, error);
     if (error->severity >= 20) return FLOW_CLOSE;
-    bool ends = error->ends_batch;
-    if (session->options.xact_abort && error->severity > 10 && error->number != 50000) {
+    bool ends            = error->ends_batch;
+    session->scope_ended = ends && compiling;
+    if (session->options.xact_abort && error->severity > 10 &&
+        !(stmt && stmt->kind == STMT_RAISERROR)) {
         session_abandon(session);
-        ends = true;
+        ends                 = true;
+        session->scope_ended = false;
     }
     if (is_dml && !ends)
         session_send_info(session, 3621, 0, 0, error->line, "The statement has been terminated.");
@@ -226,7 +264,21 @@ static DataRun data_run(StmtKind kind, uint16_t *command, bool *is_dml)
     case STMT_CREATE_ROLE:
     case STMT_ALTER_ROLE:
     case STMT_DROP_PRINCIPAL:
+    case STMT_ALTER_LOGIN:
     case STMT_GRANT: *command = 253; return run_principal;
+    case STMT_CREATE_MODULE:
+    case STMT_DROP_MODULE: *command = 253; return run_module;
+    case STMT_MERGE:
+        *command = 279;
+        *is_dml  = true;
+        return run_merge;
+    case STMT_EXECUTE_AS:
+    case STMT_REVERT:
+    case STMT_DECLARE_CURSOR:
+    case STMT_OPEN_CURSOR:
+    case STMT_FETCH:
+    case STMT_CLOSE_CURSOR:
+    case STMT_DEALLOCATE:
     case STMT_USE:
     case STMT_DECLARE:
     case STMT_SET_VARIABLE:
@@ -515,7 +567,16 @@ static bool run_return(SimSession *session, const Stmt *stmt, Arena *arena, SimE
 
     if (!stmt->expr) return true;
     if (!run_expression(session, stmt->expr, arena, &value, error)) return false;
-    session->frame->return_status = value.is_null ? 0 : (int32_t)value.i64;
+    SimType  type   = sim_type(SIM_INT);
+    SimValue status = sim_null(type);
+    if (!value.is_null && !sim_convert(&value, &type, 0, true, arena, &status, error)) return false;
+    if (status.is_null && session->frame->module)
+        session_send_info(session, 282, 0, 0, stmt->line,
+                          "The '%.*s' procedure attempted to return a status of NULL, which is "
+                          "not allowed. A status of 0 will be returned instead.",
+                          STR_ARG(session->frame->module->name));
+    session->frame->has_status    = true;
+    session->frame->return_status = status.is_null ? 0 : (int32_t)status.i64;
     return true;
 }
 
@@ -535,6 +596,8 @@ static bool run_small(SimSession *session, const Stmt *stmt, Arena *arena, SimEr
     case STMT_COMMIT: return session_commit(session, error);
     case STMT_ROLLBACK: return session_rollback(session, stmt->name, error);
     case STMT_SAVE_TRAN: return session_save(session, stmt->name, error);
+    case STMT_EXECUTE_AS:
+    case STMT_REVERT: return run_context(session, stmt, arena, error);
     case STMT_KILL: return run_kill(session, stmt, arena, error);
     case STMT_DBCC: return run_dbcc(session, stmt, arena, error);
     case STMT_CHECKPOINT:
@@ -568,6 +631,15 @@ static bool run_small(SimSession *session, const Stmt *stmt, Arena *arena, SimEr
     case STMT_CREATE_ROLE:
     case STMT_ALTER_ROLE:
     case STMT_DROP_PRINCIPAL:
+    case STMT_ALTER_LOGIN:
+    case STMT_CREATE_MODULE:
+    case STMT_DROP_MODULE:
+    case STMT_MERGE:
+    case STMT_DECLARE_CURSOR:
+    case STMT_OPEN_CURSOR:
+    case STMT_FETCH:
+    case STMT_CLOSE_CURSOR:
+    case STMT_DEALLOCATE:
     case STMT_GRANT: break;
     }
     return sim_not_supported(error, "this statement");
@@ -650,6 +722,8 @@ static Flow run_try(SimSession *session, const Stmt *stmt)
     Flow flow = run_statement(session, stmt->then_branch);
     session->frame->try_depth--;
     if (flow != FLOW_THROWN) return flow;
+    if (session->caught.ends_scope && session->caught_frame == session->frame)
+        return flow; /* an outer text's TRY is meant */
     SimError caught = session->caught;
     flow            = stmt->else_branch ? run_statement(session, stmt->else_branch) : FLOW_NEXT;
     if (flow != FLOW_THROWN) {
@@ -680,6 +754,29 @@ static Flow run_procedure(SimSession *session, const Stmt *stmt)
     return session->sink_failed ? FLOW_CLOSE : flow;
 }
 
+static Flow run_cursor_statement(SimSession *session, const Stmt *stmt)
+{
+    Arena          *arena  = arena_new();
+    StatementResult result = {.command = 193};
+    SimError        error  = SIM_ERROR_INIT;
+    Flow            flow   = FLOW_NEXT;
+
+    session->stats.statements++;
+    session->columns_sent = false;
+    bool ok = control_statement(session, stmt, &error) && session_alive(session, &error) &&
+              run_cursor(session, stmt, arena, &result, &error);
+    if (!ok) {
+        flow = run_failed(session, stmt, &error, 193, false);
+    } else {
+        session->last_error = 0;
+        if (stmt->kind == STMT_FETCH) session->row_count = result.count;
+        if (!result.is_silent)
+            session_send_done(session, 193, !session->options.nocount, result.count, false);
+    }
+    arena_close(arena);
+    return session->sink_failed ? FLOW_CLOSE : flow;
+}
+
 Flow run_statement(SimSession *session, const Stmt *stmt)
 {
     uint16_t    command = 0;
@@ -702,6 +799,11 @@ Flow run_statement(SimSession *session, const Stmt *stmt)
         case STMT_CONTINUE: flow = FLOW_CONTINUE; break;
         case STMT_EXEC:
         case STMT_EXEC_TEXT: flow = run_procedure(session, stmt); break;
+        case STMT_DECLARE_CURSOR:
+        case STMT_OPEN_CURSOR:
+        case STMT_FETCH:
+        case STMT_CLOSE_CURSOR:
+        case STMT_DEALLOCATE: flow = run_cursor_statement(session, stmt); break;
         case STMT_SELECT:
         case STMT_INSERT:
         case STMT_INSERT_BULK:
@@ -736,6 +838,12 @@ Flow run_statement(SimSession *session, const Stmt *stmt)
         case STMT_CREATE_ROLE:
         case STMT_ALTER_ROLE:
         case STMT_DROP_PRINCIPAL:
+        case STMT_ALTER_LOGIN:
+        case STMT_EXECUTE_AS:
+        case STMT_REVERT:
+        case STMT_CREATE_MODULE:
+        case STMT_DROP_MODULE:
+        case STMT_MERGE:
         case STMT_GRANT:
         case STMT_KILL:
         case STMT_CHECKPOINT:

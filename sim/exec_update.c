@@ -10,6 +10,7 @@ typedef struct Update {
     NodeList     variable_values;
     LIST(Str) variables;
     LIST(SimChange) changes;
+    LIST(SimValue *) tuples; /* of the joined rows, for OUTPUT */
     KeyTable seen;
     bool     is_delete;
 } Update;
@@ -65,56 +66,75 @@ static bool bind_scope(Update *update, QueryScope *scope)
     return true;
 }
 
+static bool check_assigned(Change *change, ptrdiff_t ordinal, const Assignment *assignment,
+                           int32_t line, Node *const *values)
+{
+    if (ordinal < 0)
+        return binder_error(change->binder, line, 207, "Invalid column name '%.*s'.",
+                            STR_ARG(assignment->column));
+    const SimColumn *column = &change->target.info->columns[ordinal];
+    if (column->is_computed)
+        return binder_error(change->binder, line, 271,
+                            "The column \"%.*s\" cannot be modified because it is either a "
+                            "computed column or is "
+                            "the result of a UNION operator.",
+                            STR_ARG(column->name));
+    if (column->is_identity)
+        return binder_error(change->binder, line, 8102, "Cannot update identity column '%.*s'.",
+                            STR_ARG(column->name));
+    if (column->type.kind == SIM_ROWVERSION)
+        return binder_error(change->binder, line, 272, "Cannot update a timestamp column.");
+    if (values[ordinal])
+        return binder_error(change->binder, line, 264,
+                            "The column name '%.*s' is specified more than once in the SET "
+                            "clause or column list "
+                            "of an INSERT. A column cannot be assigned more than one value "
+                            "in the same clause.",
+                            STR_ARG(column->name));
+    return true;
+}
+
+bool change_bind_assignment(Change *change, QueryScope *scope, const Assignment *assignment,
+                            int32_t line, Node **values, Node **out, Str *column_out)
+{
+    const SimTableInfo *info    = change->target.info;
+    ptrdiff_t           ordinal = -1;
+
+    *out        = NULL;
+    *column_out = STR_EMPTY;
+    if (!str_is_empty(assignment->column)) {
+        ordinal = sim_table_find_column(change->target.table, assignment->column);
+        if (!check_assigned(change, ordinal, assignment, line, values)) return false;
+        *column_out = info->columns[ordinal].name;
+    }
+    if (assignment->expr->kind == EXPR_DEFAULT && ordinal >= 0) {
+        *out = change->target.defaults[ordinal];
+        if (!*out) {
+            SimValue null = sim_null(info->columns[ordinal].type);
+            *out          = node_const(change->arena, &null, line);
+        }
+    } else if (!bind_expr(change->binder, scope, assignment->expr, out)) {
+        return false;
+    }
+    if (ordinal >= 0) values[ordinal] = *out;
+    return true;
+}
+
 static bool bind_assignments(Update *update, QueryScope *scope)
 {
-    Change             *change = &update->change;
-    const SimTableInfo *info   = change->target.info;
-    Str   *columns = ARENA_ARRAY(change->arena, Str, change->stmt->assignments.count + 1);
-    size_t count   = 0;
+    Change *change  = &update->change;
+    Str    *columns = ARENA_ARRAY(change->arena, Str, change->stmt->assignments.count + 1);
+    size_t  count   = 0;
 
-    update->values = ARENA_ARRAY(change->arena, Node *, info->column_count + 1);
+    update->values = ARENA_ARRAY(change->arena, Node *, change->target.info->column_count + 1);
     for (size_t i = 0; i < change->stmt->assignments.count; i++) {
         const Assignment *assignment = &change->stmt->assignments.items[i];
         Node             *node       = NULL;
-        ptrdiff_t         ordinal    = str_is_empty(assignment->column)
-                                           ? -1
-                                           : sim_table_find_column(change->target.table, assignment->column);
-        if (!str_is_empty(assignment->column)) {
-            if (ordinal < 0)
-                return binder_error(change->binder, change->stmt->line, 207,
-                                    "Invalid column name '%.*s'.", STR_ARG(assignment->column));
-            const SimColumn *column = &info->columns[ordinal];
-            if (column->is_computed)
-                return binder_error(change->binder, change->stmt->line, 271,
-                                    "The column \"%.*s\" cannot be modified because it is either a "
-                                    "computed column or is "
-                                    "the result of a UNION operator.",
-                                    STR_ARG(column->name));
-            if (column->is_identity)
-                return binder_error(change->binder, change->stmt->line, 8102,
-                                    "Cannot update identity column '%.*s'.", STR_ARG(column->name));
-            if (column->type.kind == SIM_ROWVERSION)
-                return binder_error(change->binder, change->stmt->line, 272,
-                                    "Cannot update a timestamp column.");
-            if (update->values[ordinal])
-                return binder_error(change->binder, change->stmt->line, 264,
-                                    "The column name '%.*s' is specified more than once in the SET "
-                                    "clause or column list "
-                                    "of an INSERT. A column cannot be assigned more than one value "
-                                    "in the same clause.",
-                                    STR_ARG(column->name));
-            columns[count++] = column->name;
-        }
-        if (assignment->expr->kind == EXPR_DEFAULT && ordinal >= 0) {
-            node = change->target.defaults[ordinal];
-            if (!node) {
-                SimValue null = sim_null(info->columns[ordinal].type);
-                node          = node_const(change->arena, &null, change->stmt->line);
-            }
-        } else if (!bind_expr(change->binder, scope, assignment->expr, &node)) {
+        Str               column;
+        if (!change_bind_assignment(change, scope, assignment, change->stmt->line, update->values,
+                                    &node, &column))
             return false;
-        }
-        if (ordinal >= 0) update->values[ordinal] = node;
+        if (!str_is_empty(column)) columns[count++] = column;
         if (str_is_empty(assignment->variable)) continue;
         *LIST_PUSH(change->arena, &update->variables)       = assignment->variable;
         *LIST_PUSH(change->arena, &update->variable_values) = node;
@@ -141,28 +161,26 @@ static bool plan_update(Update *update, QueryScope *scope)
     return true;
 }
 
-/* The row as it becomes, from the row as it is and the assignments. */
-static bool new_values(Update *update, const SimRow *row, SimValue **out)
+bool change_new_values(Change *change, Node *const *values, const SimRow *row, SimValue **out)
 {
-    Change             *change = &update->change;
-    const SimTableInfo *info   = change->target.info;
-    SimValue           *values = ARENA_ARRAY(change->arena, SimValue, info->column_count + 1);
+    const SimTableInfo *info = change->target.info;
+    SimValue           *made = ARENA_ARRAY(change->arena, SimValue, info->column_count + 1);
 
     for (size_t i = 0; i < info->column_count; i++) {
-        if (update->values[i]) {
-            const SimValue *value = node_eval(update->values[i], &change->exec);
+        if (values[i]) {
+            const SimValue *value = node_eval(values[i], &change->exec);
             if (!value ||
-                !change_store(change, &change->target, i, value, change->arena, &values[i]))
+                !change_store(change, &change->target, i, value, change->arena, &made[i]))
                 return false;
-            values[i] = value_copy(change->arena, &values[i]);
+            made[i] = value_copy(change->arena, &made[i]);
         } else {
-            sim_row_value(change->target.table, row, i, &values[i]);
+            sim_row_value(change->target.table, row, i, &made[i]);
         }
         if (info->columns[i].type.kind == SIM_ROWVERSION)
-            values[i] = sim_null(info->columns[i].type);
+            made[i] = sim_null(info->columns[i].type);
     }
-    *out = values;
-    return change_complete_row(change, &change->target, values, change->arena);
+    *out = made;
+    return change_complete_row(change, &change->target, made, change->arena);
 }
 
 static bool set_variables(Update *update)
@@ -204,9 +222,12 @@ static bool collect(Update *update)
         arena_reset(scratch);
         change->exec.scratch = scratch;
         SimValue *values     = NULL;
-        if (!update->is_delete && (!set_variables(update) || !new_values(update, row, &values)))
+        if (!update->is_delete && (!set_variables(update) || !change_new_values(change, update->values, row, &values)))
             return false;
         *LIST_PUSH(change->arena, &update->changes) = (SimChange){row, values};
+        if (change->outputs.count > 0 && change->stmt->from) /* OUTPUT may name other tables */
+            *LIST_PUSH(change->arena, &update->tuples) = tuple_save(change->arena, &change->exec,
+                                                                    &update->op->slots);
     }
     op_close(update->op, &change->exec);
     return pull == PULL_END;
@@ -222,6 +243,8 @@ static bool send_outputs(Update *update)
     if (!change_send_header(change)) return false;
     for (size_t r = 0; r < update->changes.count; r++) {
         arena_reset(change->row_arena);
+        if (update->tuples.count > 0)
+            tuple_restore(&change->exec, &update->op->slots, update->tuples.items[r]);
         for (size_t i = 0; i < info->column_count; i++)
             sim_row_value(change->target.table, update->changes.items[r].row, i, &old[i]);
         if (change->deleted) change_fill_slots(change, change->deleted, old);
@@ -254,7 +277,7 @@ static bool run_change(SimSession *session, const Stmt *stmt, Arena *arena, Stat
         binder_use(change->binder, update->source, SIM_PERM_DELETE, NULL, 0);
     else if (!bind_assignments(update, scope))
         goto done;
-    if (!change_bind_output(change, !is_delete, true) || !plan_update(update, scope)) goto done;
+    if (!change_bind_output(change, stmt->from ? scope : NULL, !is_delete, true) || !plan_update(update, scope)) goto done;
     if (!binder_check_permissions(change->binder)) goto done;
     binder_start(change->binder, &change->exec);
     if (change->target.is_variable) (void)change_txn(change, &change->target);
@@ -265,6 +288,9 @@ static bool run_change(SimSession *session, const Stmt *stmt, Arena *arena, Stat
                                     update->changes.count, error)
                        : sim_update(txn, change->target.table, update->changes.items,
                                     update->changes.count, error);
+        ok = ok && (is_delete || change_check_references(change, &change->target)) &&
+             change_check_referrers(change, &change->target, update->changes.items,
+                                    update->changes.count);
         if (!ok) goto done;
     }
     ok                = send_outputs(update);

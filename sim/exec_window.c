@@ -210,6 +210,45 @@ static bool fill_ntile(WindowOp *window, Exec *exec, size_t at)
     return true;
 }
 
+static size_t first_peer(const WindowOp *window, size_t row)
+{
+    while (row > 0 && !window->rows.items[row].starts_peers)
+        row--;
+    return row;
+}
+
+static size_t peers_end(const WindowOp *window, size_t row)
+{
+    do
+        row++;
+    while (row < window->rows.count && !window->rows.items[row].starts_peers);
+    return row;
+}
+
+/* Rows start to end - 1 of the partition; none when start is not below end. */
+static void frame_of(const WindowOp *window, const WindowCall *call, size_t row, size_t *start_out,
+                     size_t *end_out)
+{
+    int64_t count = (int64_t)window->rows.count, at = (int64_t)row, start = 0, end = count;
+
+    switch (call->start.kind) {
+    case FRAME_UNBOUNDED_PRECEDING: break;
+    case FRAME_PRECEDING: start = at - MIN(call->start.offset, count); break;
+    case FRAME_CURRENT: start = call->is_range ? (int64_t)first_peer(window, row) : at; break;
+    case FRAME_FOLLOWING: start = at + MIN(call->start.offset, count); break;
+    case FRAME_UNBOUNDED_FOLLOWING: start = count; break;
+    }
+    switch (call->end.kind) {
+    case FRAME_UNBOUNDED_PRECEDING: end = 0; break;
+    case FRAME_PRECEDING: end = at - MIN(call->end.offset, count) + 1; break;
+    case FRAME_CURRENT: end = call->is_range ? (int64_t)peers_end(window, row) : at + 1; break;
+    case FRAME_FOLLOWING: end = at + MIN(call->end.offset, count) + 1; break;
+    case FRAME_UNBOUNDED_FOLLOWING: break;
+    }
+    *start_out = (size_t)MAX(start, 0);
+    *end_out   = (size_t)MAX(MIN(end, count), 0);
+}
+
 static bool fill_offset(WindowOp *window, Exec *exec, size_t at)
 {
     WindowCall *call = window->calls[at];
@@ -222,7 +261,13 @@ static bool fill_offset(WindowOp *window, Exec *exec, size_t at)
             from = (int64_t)i - offset;
         else if (call->kind == WINDOW_LEAD)
             from = (int64_t)i + offset;
-        else if (call->kind == WINDOW_LAST_VALUE) { /* up to the last peer */
+        else if (call->has_frame) {
+            size_t end = 0, start = 0;
+            frame_of(window, call, i, &start, &end);
+            from = start >= end                          ? -1
+                   : call->kind == WINDOW_FIRST_VALUE    ? (int64_t)start
+                                                         : (int64_t)end - 1;
+        } else if (call->kind == WINDOW_LAST_VALUE) { /* up to the last peer */
             from = (int64_t)i;
             while ((size_t)from + 1 < window->rows.count &&
                    !window->rows.items[from + 1].starts_peers)
@@ -267,6 +312,43 @@ static bool fill_aggregate(WindowOp *window, Exec *exec, size_t at)
     return true;
 }
 
+static bool add_rows(WindowOp *window, Exec *exec, AggregateCall *call, AggregateState *state,
+                     size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        tuple_restore(exec, &window->input->slots, window->rows.items[i].tuple);
+        arena_reset(window->scratch);
+        exec->scratch = window->scratch;
+        if (!aggregate_add(state, call, exec, window->arena)) return false;
+    }
+    return true;
+}
+
+/* A frame that only grows is added up as it does; one that moves is added up for each row. */
+static bool fill_framed(WindowOp *window, Exec *exec, size_t at)
+{
+    WindowCall    *window_call = window->calls[at];
+    AggregateCall *call        = &window_call->aggregate;
+    AggregateState state       = {.is_started = false};
+    size_t         done        = 0;
+    bool           grows       = window_call->start.kind == FRAME_UNBOUNDED_PRECEDING;
+
+    for (size_t i = 0; i < window->rows.count; i++) {
+        size_t start = 0, end = 0;
+        frame_of(window, window_call, i, &start, &end);
+        if (!grows) {
+            state = (AggregateState){.is_started = false};
+            done  = start;
+        }
+        if (end > done && !add_rows(window, exec, call, &state, done, end)) return false;
+        done = MAX(done, end);
+        if (!aggregate_result(&state, call, exec, window->arena,
+                              &window->rows.items[i].results[at]))
+            return false;
+    }
+    return true;
+}
+
 static bool window_compute(WindowOp *window, Exec *exec)
 {
     for (size_t i = 0; i < window->call_count; i++) {
@@ -282,7 +364,10 @@ static bool window_compute(WindowOp *window, Exec *exec)
         case WINDOW_LEAD:
         case WINDOW_FIRST_VALUE:
         case WINDOW_LAST_VALUE: ok = fill_offset(window, exec, i); break;
-        case WINDOW_AGGREGATE: ok = fill_aggregate(window, exec, i); break;
+        case WINDOW_AGGREGATE:
+            ok = window->calls[i]->has_frame ? fill_framed(window, exec, i)
+                                             : fill_aggregate(window, exec, i);
+            break;
         }
         if (!ok) return false;
     }

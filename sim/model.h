@@ -99,6 +99,22 @@ struct SimIndex {
     size_t          column_count;
 };
 
+/* What a table's rows must satisfy besides keys. */
+typedef enum SimConstraintKind { SIM_CONSTRAINT_CHECK, SIM_CONSTRAINT_FOREIGN_KEY } SimConstraintKind;
+typedef struct SimConstraint {
+    SimConstraintKind kind;
+    int32_t           object_id; /* given by sim_describe_table when 0 */
+    Str               name;
+    bool              is_system_named, is_disabled, is_not_trusted;
+    const void       *check; /* const Expr *, in an arena the table has adopted */
+    Str               definition;
+    int32_t           column_id;  /* CHECK: of a column's own one, or the only one it names; 0 */
+    const int32_t    *column_ids; /* FOREIGN KEY: in the order of the referenced ones */
+    size_t            column_count;
+    int32_t           referenced_table_id;
+    const int32_t    *referenced_column_ids;
+} SimConstraint;
+
 typedef struct SimTableInfo { /* a consistent copy of a table's description */
     int32_t          object_id;
     Str              schema, name;
@@ -106,6 +122,8 @@ typedef struct SimTableInfo { /* a consistent copy of a table's description */
     size_t           column_count;
     SimIndex *const *indexes; /* [0] is the clustered one when there is one */
     size_t           index_count;
+    const SimConstraint *constraints;
+    size_t               constraint_count;
     int64_t          schema_version; /* grows with every DDL on it */
     int64_t          created_us;
     bool             is_system; /* cdc.* and other tables of ours */
@@ -177,10 +195,36 @@ bool sim_alter_column(SimTxn *txn, SimTable *table, Str column, const SimType *t
 bool sim_rename_table(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK;
 bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name,
                        SimError *error) MUST_CHECK;
+/* Other defaults of the same columns, and other constraints. `columns` NULL: as they are. The
+ * arrays are copied; what they point to must live as long as the table. */
+bool sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
+                        const SimConstraint *constraints, size_t constraint_count,
+                        SimError *error) MUST_CHECK;
+int32_t sim_new_object_id(SimDatabase *database);
 bool sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
 bool sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
 bool sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
 bool sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
+
+/* --- modules: procedures and views (model_module.c) --- */
+typedef enum SimModuleKind { SIM_MODULE_PROCEDURE, SIM_MODULE_VIEW } SimModuleKind;
+typedef struct SimModule { /* immutable; valid until its database is closed */
+    SimModuleKind kind;
+    int32_t       object_id;
+    Str           schema, name;
+    Str           text; /* the batch that made it */
+    const void   *tree; /* const Stmt *, in the module's own arena */
+    bool          quoted_identifier;
+    int64_t       created_us, modified_us; /* local */
+} SimModule;
+/* Transactional, like all DDL. The arena goes to the module, whatever happens. `replaces` is the
+ * one that ALTER puts another text in place of; NULL: a new one. 2714, 2760. */
+bool sim_create_module(SimTxn *txn, const SimModule *spec, Arena *arena, const SimModule *replaces,
+                       const SimModule **out, SimError *error) MUST_CHECK;
+bool sim_drop_module(SimTxn *txn, const SimModule *module, SimError *error) MUST_CHECK;
+/* NULL if there is none. `schema` empty: dbo. */
+const SimModule *sim_database_find_module(SimDatabase *database, Str schema, Str name);
+bool sim_database_next_module(SimDatabase *database, size_t *at, const SimModule **out);
 
 /* --- transactions --- */
 typedef enum SimIsolation {
@@ -263,6 +307,9 @@ typedef struct SimChange {
 bool sim_insert(SimTxn *txn, SimTable *table, const SimValue *values, SimError *error) MUST_CHECK;
 bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
                 SimError *error) MUST_CHECK;
+/* The same, logged as MERGE does: always split, on a table with a unique index (2.14). */
+bool sim_update_split(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
+                      SimError *error) MUST_CHECK;
 bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
                 SimError *error) MUST_CHECK;
 bool sim_truncate(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
@@ -367,6 +414,15 @@ bool sim_grant(SimDatabase *database, Str principal, uint32_t permissions, int32
 bool sim_has_permission(SimDatabase *database, Str user, SimPermission permission,
                         const SimTable *table, const Str *columns, size_t column_count,
                         bool any_column);
+/* On a procedure or a view. */
+bool sim_has_module_permission(SimDatabase *database, Str user, SimPermission permission,
+                               const SimModule *module);
+bool sim_find_login(SimServer *server, Str name, SimLogin *out); /* names live with the server */
+bool sim_drop_login(SimServer *server, Str name, SimError *error) MUST_CHECK;
+/* What is empty or negative stays. is_disabled: 0 or 1. */
+bool sim_alter_login(SimServer *server, Str name, Str new_name, Str password, int is_disabled,
+                     SimError *error) MUST_CHECK;
+bool sim_has_principal(SimDatabase *database, Str name, bool is_role);
 /* For the catalog views; copies in `arena`. */
 typedef struct SimPrincipal {
     Str     name, login; /* login: of users */

@@ -141,6 +141,11 @@ int32_t database_next_object_id(SimDatabase *database)
     return id;
 }
 
+int32_t sim_new_object_id(SimDatabase *database)
+{
+    return database_next_object_id(database);
+}
+
 SimTable *table_new(SimDatabase *database, const SimTableSpec *spec, int32_t object_id)
 {
     SimTable *table = mem_alloc(sizeof *table);
@@ -303,7 +308,8 @@ static void list_table(SimDatabase *database, SimTable *table)
 bool database_add_table(SimDatabase *database, SimTable *table)
 {
     (void)pthread_rwlock_wrlock(&database->catalog);
-    bool is_free = map_find(database->tables_by_name, table->name_key) == NULL;
+    bool is_free = map_find(database->tables_by_name, table->name_key) == NULL &&
+                   !database_has_module_key(database, table->name_key);
     if (is_free) {
         (void)map_put(database->tables_by_name, table->name_key, table);
         (void)map_put(database->tables_by_id, id_key(table), table);
@@ -318,7 +324,7 @@ bool database_rename_table(SimDatabase *database, SimTable *table, Str key)
 {
     (void)pthread_rwlock_wrlock(&database->catalog);
     const void *other   = map_find(database->tables_by_name, key);
-    bool        is_free = other == NULL || other == table;
+    bool is_free = (other == NULL && !database_has_module_key(database, key)) || other == table;
     if (is_free) {
         (void)map_remove(database->tables_by_name, table->name_key);
         table->name_key = key;

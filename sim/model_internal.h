@@ -482,6 +482,13 @@ typedef struct SchemaName {
     bool    is_dropped;
 } SchemaName;
 
+typedef struct ModuleEntry {
+    SimModule module; /* first */
+    Str       key;    /* of its name */
+    Arena    *arena;
+    bool      is_listed; /* its name finds it; under the catalog lock */
+} ModuleEntry;
+
 struct SimDatabase {
     SimServer       *server;
     SimDatabase     *next;
@@ -498,6 +505,7 @@ struct SimDatabase {
     LIST(SchemaName) schemas;
     LIST(Principal *) principals;
     LIST(Grant) grants;
+    LIST(ModuleEntry *) modules; /* dropped ones too */
     int32_t          next_schema_id, next_object_id;
     _Atomic uint64_t rowversion;
     SimLog           log;
@@ -506,7 +514,7 @@ struct SimDatabase {
 
 typedef struct LoginEntry {
     Str  name, password;
-    bool is_sysadmin;
+    bool is_sysadmin, is_disabled, is_dropped;
 } LoginEntry;
 
 struct SimServer {
@@ -549,6 +557,10 @@ SimTableInfo *info_clone(SimTable *table, const SimTableInfo *info, SimColumn **
 /* Copies of a description for the table; constraints get their object ids, and names where they have none. */
 SimIndex     *index_copy(SimTable *table, Str table_name, const SimIndex *spec);
 SimColumn     column_copy(SimTable *table, Str table_name, const SimColumn *column);
+bool          database_has_module_key(SimDatabase *database, Str key); /* with the catalog lock */
+void          database_free_modules(SimDatabase *database);
+/* Puts another description over the same rows; undone by a rollback. */
+void table_swap_info(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str key_before);
 bool          database_add_schema(SimDatabase *database, Str schema); /* false: it is there */
 bool          database_drop_schema(SimDatabase *database, Str schema);
 void          security_open(SimDatabase *database);

@@ -29,7 +29,7 @@ static void rename_done(TxnEvent *event)
     mem_free(rename);
 }
 
-static void rename_body(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str key_before)
+void table_swap_info(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str key_before)
 {
     Body        *before = table_body(table);
     Body        *after  = mem_alloc(sizeof *after);
@@ -64,7 +64,7 @@ bool sim_rename_table(SimTxn *txn, SimTable *table, Str name, SimError *error)
     info->name               = str_copy(table->arena, name);
     if (!database_rename_table(txn->database, table, name_key(table->arena, info->schema, name)))
         return in_use(name, "OBJECT", error);
-    rename_body(txn, table, info, key_before);
+    table_swap_info(txn, table, info, key_before);
     return true;
 }
 
@@ -85,7 +85,7 @@ bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name, SimEr
         return sim_error(error, 4928, "Cannot alter column '%.*s' because it is 'REPLICATED'.",
                          STR_ARG(columns[ordinal].name));
     columns[ordinal].name = str_copy(table->arena, name);
-    rename_body(txn, table, info, table->name_key);
+    table_swap_info(txn, table, info, table->name_key);
     return true;
 }
 
@@ -152,5 +152,37 @@ bool sim_drop_schema(SimTxn *txn, Str schema, SimError *error)
                          STR_ARG(schema));
     txn_note_write(txn);
     push_schema_event(txn, schema, true);
+    return true;
+}
+
+bool sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
+                        const SimConstraint *constraints, size_t constraint_count, SimError *error)
+{
+    SimColumn *own_columns = NULL;
+
+    if (!lock_take(txn, &table->lock, LOCK_SCH_M, error)) return false;
+    SimTableInfo  *info = info_clone(table, sim_table_info(table), &own_columns, NULL);
+    SimConstraint *own  = ARENA_ARRAY(table->arena, SimConstraint, constraint_count + 1);
+    for (size_t i = 0; columns != NULL && i < info->column_count; i++) {
+        own_columns[i].default_value = columns[i].default_value;
+        own_columns[i].default_name  = str_copy(table->arena, columns[i].default_name);
+    }
+    for (size_t i = 0; i < constraint_count; i++) {
+        const SimConstraint *from = &constraints[i];
+        size_t               size = from->column_count * sizeof(int32_t);
+        int32_t *ids              = ARENA_ARRAY(table->arena, int32_t, from->column_count + 1);
+        int32_t *referenced       = ARENA_ARRAY(table->arena, int32_t, from->column_count + 1);
+        if (size > 0) memcpy(ids, from->column_ids, size);
+        if (size > 0) memcpy(referenced, from->referenced_column_ids, size);
+        own[i]                       = *from;
+        own[i].name                  = str_copy(table->arena, from->name);
+        own[i].definition            = str_copy(table->arena, from->definition);
+        own[i].column_ids            = ids;
+        own[i].referenced_column_ids = referenced;
+        if (own[i].object_id == 0) own[i].object_id = database_next_object_id(txn->database);
+    }
+    info->constraints      = own;
+    info->constraint_count = constraint_count;
+    table_swap_info(txn, table, info, table->name_key);
     return true;
 }

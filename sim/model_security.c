@@ -16,7 +16,9 @@ struct Principal {
 static LoginEntry *find_login(SimServer *server, Str name)
 {
     for (size_t i = 0; i < server->logins.count; i++)
-        if (sim_name_equal(server->logins.items[i].name, name)) return &server->logins.items[i];
+        if (!server->logins.items[i].is_dropped &&
+            sim_name_equal(server->logins.items[i].name, name))
+            return &server->logins.items[i];
     return NULL;
 }
 
@@ -26,7 +28,9 @@ bool sim_create_login(SimServer *server, Str name, Str password, bool is_sysadmi
     bool exists = find_login(server, name) != NULL;
     if (!exists)
         *LIST_PUSH(server->arena, &server->logins) = (LoginEntry){
-            str_copy(server->arena, name), str_copy(server->arena, password), is_sysadmin};
+            .name        = str_copy(server->arena, name),
+            .password    = str_copy(server->arena, password),
+            .is_sysadmin = is_sysadmin};
     (void)pthread_rwlock_unlock(&server->lock);
     return !exists ||
            sim_error(error, 15025, "The server principal '%.*s' already exists.", STR_ARG(name));
@@ -51,7 +55,7 @@ bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out)
     (void)pthread_rwlock_rdlock(&server->lock);
     const LoginEntry *login = find_login(server, name);
     bool same = same_password(login != NULL ? login->password : STR("no such login"), password);
-    bool ok   = login != NULL && same;
+    bool ok   = login != NULL && same && !login->is_disabled;
     if (ok) *out = (SimLogin){.name = login->name, .is_sysadmin = login->is_sysadmin};
     (void)pthread_rwlock_unlock(&server->lock);
     return ok;
@@ -61,6 +65,8 @@ bool sim_server_next_login(SimServer *server, size_t *at, Arena *arena, SimLogin
                            int32_t *id_out)
 {
     (void)pthread_rwlock_rdlock(&server->lock);
+    while (*at < server->logins.count && server->logins.items[*at].is_dropped)
+        ++*at;
     bool found = *at < server->logins.count;
     if (found) {
         const LoginEntry *login = &server->logins.items[*at];
@@ -70,6 +76,52 @@ bool sim_server_next_login(SimServer *server, size_t *at, Arena *arena, SimLogin
     }
     (void)pthread_rwlock_unlock(&server->lock);
     return found;
+}
+
+bool sim_find_login(SimServer *server, Str name, SimLogin *out)
+{
+    (void)pthread_rwlock_rdlock(&server->lock);
+    const LoginEntry *login = find_login(server, name);
+    bool              found = login != NULL;
+    if (found) *out = (SimLogin){.name = login->name, .is_sysadmin = login->is_sysadmin};
+    (void)pthread_rwlock_unlock(&server->lock);
+    return found;
+}
+
+static bool no_login(Str name, const char *verb, SimError *error)
+{
+    return sim_error(error, 15151,
+                     "Cannot %s the login '%.*s', because it does not exist or you do not have "
+                     "permission.",
+                     verb, STR_ARG(name));
+}
+
+bool sim_drop_login(SimServer *server, Str name, SimError *error)
+{
+    (void)pthread_rwlock_wrlock(&server->lock);
+    LoginEntry *login = find_login(server, name);
+    bool        found = login != NULL;
+    if (found) login->is_dropped = true;
+    (void)pthread_rwlock_unlock(&server->lock);
+    return found || no_login(name, "drop", error);
+}
+
+bool sim_alter_login(SimServer *server, Str name, Str new_name, Str password, int is_disabled,
+                     SimError *error)
+{
+    (void)pthread_rwlock_wrlock(&server->lock);
+    LoginEntry       *login = find_login(server, name);
+    const LoginEntry *other = str_is_empty(new_name) ? NULL : find_login(server, new_name);
+    bool              taken = other != NULL && other != login;
+    if (login != NULL && !taken) {
+        if (!str_is_empty(new_name)) login->name = str_copy(server->arena, new_name);
+        if (!str_is_empty(password)) login->password = str_copy(server->arena, password);
+        if (is_disabled >= 0) login->is_disabled = is_disabled != 0;
+    }
+    (void)pthread_rwlock_unlock(&server->lock);
+    if (login == NULL) return no_login(name, "alter", error);
+    return !taken || sim_error(error, 15025, "The server principal '%.*s' already exists.",
+                               STR_ARG(new_name));
 }
 
 /* --- principals of a database; with the catalog lock held --- */
@@ -419,6 +471,38 @@ bool sim_has_permission(SimDatabase *database, Str user, SimPermission permissio
     }
     (void)pthread_rwlock_unlock(&database->catalog);
     return has;
+}
+
+bool sim_has_module_permission(SimDatabase *database, Str user, SimPermission permission,
+                               const SimModule *module)
+{
+    RoleSet set;
+    Verdict verdict = {false, false};
+
+    (void)pthread_rwlock_rdlock(&database->catalog);
+    principals_of(database, user, &set);
+    for (size_t i = 0; i < database->grants.count; i++) {
+        const Grant *grant   = &database->grants.items[i];
+        bool         matches = grant->object_id == module->object_id ||
+                       (grant->object_id == 0 && (str_is_empty(grant->schema) ||
+                                                  sim_name_equal(grant->schema, module->schema)));
+        if (!matches || !set_has(&set, grant->principal)) continue;
+        verdict.granted |= covers(grant->granted, permission);
+        verdict.denied |= covers(grant->denied, permission);
+    }
+    if (module->kind == SIM_MODULE_VIEW) add_fixed_roles(&set, permission, &verdict);
+    bool has = set_has(&set, STR("db_owner")) || (verdict.granted && !verdict.denied);
+    (void)pthread_rwlock_unlock(&database->catalog);
+    return has;
+}
+
+bool sim_has_principal(SimDatabase *database, Str name, bool is_role)
+{
+    (void)pthread_rwlock_rdlock(&database->catalog);
+    const Principal *principal = find_principal(database, name);
+    bool found = principal != NULL && (principal->kind == PRINCIPAL_ROLE) == is_role;
+    (void)pthread_rwlock_unlock(&database->catalog);
+    return found;
 }
 
 /* --- for the catalog views --- */

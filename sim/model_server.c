@@ -44,6 +44,7 @@ void database_free(SimDatabase *database)
     for (size_t i = 0; i < database->table_count; i++)
         table_free(database->tables[i]);
     mem_free(database->tables);
+    database_free_modules(database);
     map_close(database->tables_by_name);
     map_close(database->tables_by_id);
     (void)pthread_rwlock_destroy(&database->catalog);

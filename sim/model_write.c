@@ -504,12 +504,17 @@ static void log_split(SimTxn *txn, SimTable *table, const Update *updates, size_
 }
 
 static void log_updates(SimTxn *txn, SimTable *table, const Update *updates, size_t count,
-                        Arena *arena)
+                        bool split, Arena *arena)
 {
     bool any_key = false;
 
     for (size_t i = 0; i < count; i++)
         any_key |= updates[i].is_done && updates[i].changes_key;
+    for (size_t i = 0; split && i < table_body(table)->info->index_count; i++)
+        if (table_body(table)->info->indexes[i]->is_unique) {
+            log_split(txn, table, updates, count, arena);
+            return;
+        }
     if (any_key && count > 1) {
         log_split(txn, table, updates, count, arena);
         return;
@@ -521,8 +526,8 @@ static void log_updates(SimTxn *txn, SimTable *table, const Update *updates, siz
                     updates[i].after);
 }
 
-bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
-                SimError *error)
+static bool update_rows(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
+                        bool split, SimError *error)
 {
     uint64_t mark = sim_txn_mark(txn);
 
@@ -532,7 +537,7 @@ bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t c
     Update *updates = ARENA_ARRAY(arena, Update, count);
     bool    encoded = encode_updates(txn, table, changes, count, updates, arena, error);
     bool    ok      = encoded && put_updates(txn, table, updates, count, error);
-    if (ok && is_logged(table)) log_updates(txn, table, updates, count, arena);
+    if (ok && is_logged(table)) log_updates(txn, table, updates, count, split, arena);
     if (!ok) {
         for (size_t i = 0; i < count; i++) /* rows that are in no chain */
             if (updates[i].after != NULL && (!encoded || updates[i].after->place == NULL))
@@ -543,4 +548,16 @@ bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t c
         if (!updates[i].is_done && updates[i].moves) row_release(updates[i].after);
     arena_close(arena);
     return ok;
+}
+
+bool sim_update(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
+                SimError *error)
+{
+    return update_rows(txn, table, changes, count, false, error);
+}
+
+bool sim_update_split(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
+                      SimError *error)
+{
+    return update_rows(txn, table, changes, count, true, error);
 }

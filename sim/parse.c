@@ -293,16 +293,15 @@ static const struct {
     {KW_DENY, parse_grant, NULL},
     {KW_CHECKPOINT, parse_checkpoint, NULL},
     {KW_RECONFIGURE, parse_reconfigure, NULL},
-    {KW_MERGE, NULL, "MERGE"},
     {KW_GOTO, NULL, "GOTO"},
-    {KW_OPEN, NULL, "a cursor"},
-    {KW_FETCH, NULL, "a cursor"},
-    {KW_CLOSE, NULL, "a cursor"},
-    {KW_DEALLOCATE, NULL, "a cursor"},
+    {KW_OPEN, parse_open_cursor, NULL},
+    {KW_FETCH, parse_fetch, NULL},
+    {KW_CLOSE, parse_open_cursor, NULL},
+    {KW_DEALLOCATE, parse_open_cursor, NULL},
     {KW_BACKUP, NULL, "BACKUP"},
     {KW_RESTORE, NULL, "RESTORE"},
     {KW_BULK, NULL, "BULK INSERT"},
-    {KW_REVERT, NULL, "REVERT"},
+    {KW_REVERT, parse_revert, NULL},
     {KW_SETUSER, NULL, "SETUSER"},
     {KW_SHUTDOWN, NULL, "SHUTDOWN"},
     {KW_READTEXT, NULL, "READTEXT"},
@@ -330,6 +329,7 @@ bool starts_statement(Parser *parser)
     case KW_INSERT:
     case KW_UPDATE:
     case KW_DELETE:
+    case KW_MERGE:
     case KW_EXEC:
     case KW_EXECUTE:
     case KW_BREAK:
@@ -354,6 +354,7 @@ static Stmt *dispatch(Parser *parser)
     case KW_INSERT: return parse_insert(parser, NULL);
     case KW_UPDATE: return parse_update(parser, NULL);
     case KW_DELETE: return parse_delete(parser, NULL);
+    case KW_MERGE: return parse_merge(parser, NULL);
     case KW_EXEC:
     case KW_EXECUTE: return parse_exec(parser, true);
     case KW_BREAK: return parse_simple(parser, STMT_BREAK);

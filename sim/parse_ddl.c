@@ -11,7 +11,7 @@ static Stmt *fail(Parser *parser)
 static Stmt *refuse_object(Parser *parser, const char *verb)
 {
     static const char *const kinds[] = {
-        "PROCEDURE",     "PROC",        "FUNCTION",   "VIEW",       "TRIGGER",      "TYPE",
+        "FUNCTION",      "TRIGGER",     "TYPE",
         "SEQUENCE",      "SYNONYM",     "STATISTICS", "PARTITION",  "FULLTEXT",     "XML",
         "SPATIAL",       "ASSEMBLY",    "AGGREGATE",  "RULE",       "DEFAULT",      "CERTIFICATE",
         "SYMMETRIC",     "ASYMMETRIC",  "MASTER",     "CREDENTIAL", "ENDPOINT",     "EVENT",
@@ -139,7 +139,16 @@ Stmt *parse_create(Parser *parser)
     case KW_USER:
     case KW_ROLE: return parse_create_principal(parser);
     case KW_SERVER: (void)not_supported(parser, "CREATE SERVER ROLE"); return NULL;
-    case KW_OR: (void)not_supported(parser, "CREATE OR ALTER"); return NULL;
+    case KW_PROC:
+    case KW_PROCEDURE:
+    case KW_VIEW: return parse_module(parser, "CREATE");
+    case KW_OR:
+        advance(parser);
+        if (!expect_keyword(parser, KW_ALTER)) return NULL;
+        if (is_keyword(parser, KW_PROC) || is_keyword(parser, KW_PROCEDURE) ||
+            is_keyword(parser, KW_VIEW))
+            return parse_module(parser, "REPLACE");
+        return refuse_object(parser, "CREATE OR ALTER");
     default: return refuse_object(parser, "CREATE");
     }
 }
@@ -206,7 +215,10 @@ Stmt *parse_alter(Parser *parser)
     case KW_DATABASE: return parse_alter_database(parser);
     case KW_ROLE:
     case KW_SERVER: return parse_alter_role(parser);
-    case KW_LOGIN: (void)not_supported(parser, "ALTER LOGIN"); return NULL;
+    case KW_PROC:
+    case KW_PROCEDURE:
+    case KW_VIEW: return parse_module(parser, "ALTER");
+    case KW_LOGIN: return parse_alter_login(parser);
     case KW_USER: (void)not_supported(parser, "ALTER USER"); return NULL;
     case KW_INDEX: (void)not_supported(parser, "ALTER INDEX"); return NULL;
     case KW_SCHEMA: (void)not_supported(parser, "ALTER SCHEMA"); return NULL;
@@ -280,6 +292,9 @@ Stmt *parse_drop(Parser *parser)
     case KW_SCHEMA: return parse_drop_objects(parser, STMT_DROP_SCHEMA);
     case KW_DATABASE: return parse_drop_objects(parser, STMT_DROP_DATABASE);
     case KW_INDEX: return parse_drop_index(parser);
+    case KW_PROC:
+    case KW_PROCEDURE:
+    case KW_VIEW: return parse_drop_module(parser);
     case KW_LOGIN:
     case KW_USER:
     case KW_ROLE: return parse_drop_principal(parser);

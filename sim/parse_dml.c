@@ -31,7 +31,7 @@ Stmt *parse_with_statement(Parser *parser)
     } else if (is_keyword(parser, KW_DELETE)) {
         stmt = parse_delete(parser, &with);
     } else if (is_keyword(parser, KW_MERGE)) {
-        (void)not_supported(parser, "MERGE");
+        stmt = parse_merge(parser, &with);
     } else if (is_keyword(parser, KW_SELECT) || is_op(parser, '(')) {
         parser->at = start; /* a query reads its own */
         stmt       = parse_select(parser);
@@ -43,7 +43,7 @@ Stmt *parse_with_statement(Parser *parser)
 }
 
 /* TOP (n) of a statement that changes rows. */
-static bool parse_dml_top(Parser *parser, Stmt *stmt)
+bool parse_dml_top(Parser *parser, Stmt *stmt)
 {
     bool percent   = false;
     bool with_ties = false;
@@ -56,7 +56,7 @@ static bool parse_dml_top(Parser *parser, Stmt *stmt)
 }
 
 /* A table or a table variable. */
-static bool parse_target(Parser *parser, Stmt *stmt)
+bool parse_target(Parser *parser, Stmt *stmt)
 {
     if (peek(parser, 0)->kind == TOKEN_VARIABLE) {
         stmt->object = (ObjectName){.name     = peek(parser, 0)->text,
@@ -72,7 +72,7 @@ static bool parse_target(Parser *parser, Stmt *stmt)
     return parse_hints(parser, &stmt->hints);
 }
 
-static bool parse_output(Parser *parser, Stmt *stmt)
+bool parse_output(Parser *parser, Stmt *stmt)
 {
     if (!is_keyword(parser, KW_OUTPUT)) return true;
     advance(parser);
@@ -87,7 +87,8 @@ static bool parse_output(Parser *parser, Stmt *stmt)
     } else if (!parse_object_name(parser, &stmt->output_into)) {
         return false;
     }
-    if (is_op(parser, '(')) return not_supported(parser, "a column list of OUTPUT INTO");
+    if (is_op(parser, '(') && !starts_query(parser, 0) && !parse_name_list(parser, &stmt->into))
+        return false;
     if (is_keyword(parser, KW_OUTPUT)) return not_supported(parser, "a second OUTPUT");
     return true;
 }
@@ -165,7 +166,7 @@ static bool parse_assigned_value(Parser *parser, Assignment *out, char op, Expr 
     return out->expr != NULL;
 }
 
-static bool parse_assignment(Parser *parser, Assignment *out)
+bool parse_assignment(Parser *parser, Assignment *out)
 {
     int32_t line = line_of(parser);
 

@@ -8,7 +8,7 @@ static Stmt *fail(Parser *parser)
 }
 
 /* A constant with a sign, a variable, DEFAULT, or a bare word that stands for text. */
-static Expr *parse_exec_value(Parser *parser)
+Expr *parse_exec_value(Parser *parser)
 {
     const Token *token = peek(parser, 0);
     int32_t      line  = token->line;
@@ -142,10 +142,7 @@ Stmt *parse_exec(Parser *parser, bool has_keyword)
     stmt->variable = STR_EMPTY;
     if (has_keyword) advance(parser);
     if (is_op(parser, '(')) return has_keyword ? parse_exec_text(parser, stmt) : fail(parser);
-    if (is_keyword(parser, KW_AS)) {
-        (void)not_supported(parser, "EXECUTE AS");
-        return NULL;
-    }
+    if (is_keyword(parser, KW_AS)) return has_keyword ? parse_execute_as(parser) : fail(parser);
     if (has_keyword && peek(parser, 0)->kind == TOKEN_VARIABLE && is_op_at(parser, 1, '=')) {
         stmt->variable = peek(parser, 0)->text;
         advance(parser);

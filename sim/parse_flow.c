@@ -12,9 +12,6 @@ static bool parse_variable_def(Parser *parser, VariableDef *variable)
 {
     *variable = (VariableDef){.line = line_of(parser)};
     if (peek(parser, 0)->kind != TOKEN_VARIABLE) {
-        if (is_name(parser) &&
-            (is_keyword_at(parser, 1, KW_CURSOR) || peek(parser, 1)->kind == TOKEN_WORD))
-            return not_supported(parser, "a cursor");
         return syntax_error(parser);
     }
     variable->name = peek(parser, 0)->text;
@@ -26,6 +23,7 @@ static bool parse_variable_def(Parser *parser, VariableDef *variable)
                parse_table_elements(parser, &variable->columns, &variable->constraints, true) &&
                expect_op(parser, ')');
     }
+    if (is_keyword(parser, KW_CURSOR)) return not_supported(parser, "a cursor variable");
     if (!parse_type(parser, false, &variable->type)) return false;
     if (!accept_op(parser, '=')) return true;
     variable->value = parse_expr(parser);
@@ -37,6 +35,7 @@ Stmt *parse_declare(Parser *parser)
     Stmt *stmt = stmt_new(parser, STMT_DECLARE);
 
     advance(parser);
+    if (starts_cursor(parser)) return parse_declare_cursor(parser);
     do {
         VariableDef variable;
         if (!parse_variable_def(parser, &variable)) return NULL;

@@ -203,19 +203,48 @@ static bool parse_arguments(Parser *parser, Expr *expr, bool is_iif)
     return true;
 }
 
-/* The words of a frame as text, up to the closing parenthesis. */
+/* UNBOUNDED PRECEDING, n FOLLOWING, CURRENT ROW. */
+static bool parse_frame_bound(Parser *parser, FrameBound *out)
+{
+    bool unbounded = false;
+
+    *out = (FrameBound){.kind = FRAME_CURRENT};
+    if (accept_keyword(parser, KW_CURRENT)) return expect_keyword(parser, KW_ROW);
+    if (accept_word(parser, "UNBOUNDED"))
+        unbounded = true;
+    else if (peek(parser, 0)->kind != TOKEN_INTEGER)
+        return syntax_error(parser);
+    else if (!parse_integer(parser, &out->offset))
+        return false;
+    if (accept_word(parser, "PRECEDING"))
+        out->kind = unbounded ? FRAME_UNBOUNDED_PRECEDING : FRAME_PRECEDING;
+    else if (accept_word(parser, "FOLLOWING"))
+        out->kind = unbounded ? FRAME_UNBOUNDED_FOLLOWING : FRAME_FOLLOWING;
+    else
+        return syntax_error(parser);
+    return true;
+}
+
+/* ROWS n PRECEDING, or BETWEEN one bound AND another. */
 static bool parse_frame(Parser *parser, Window *window)
 {
-    size_t start = peek(parser, 0)->start;
-    size_t end   = start;
+    int32_t line = line_of(parser);
 
     window->has_frame = true;
-    while (!is_op(parser, ')')) {
-        if (peek(parser, 0)->kind == TOKEN_END) return syntax_error(parser);
-        end = peek(parser, 0)->end;
-        advance(parser);
+    window->is_range  = is_keyword(parser, KW_RANGE);
+    window->end       = (FrameBound){.kind = FRAME_CURRENT};
+    advance(parser);
+    if (accept_keyword(parser, KW_BETWEEN)) {
+        if (!parse_frame_bound(parser, &window->start) || !expect_keyword(parser, KW_AND) ||
+            !parse_frame_bound(parser, &window->end))
+            return false;
+    } else if (!parse_frame_bound(parser, &window->start)) {
+        return false;
     }
-    window->frame = str_slice(parser->lexer.source, start, end);
+    if (window->start.kind > window->end.kind || window->start.kind == FRAME_UNBOUNDED_FOLLOWING ||
+        window->end.kind == FRAME_UNBOUNDED_PRECEDING)
+        return parse_fail(parser, line, 4193,
+                          "'BETWEEN ... AND ...' of a window frame must not end before it starts.");
     return true;
 }
 

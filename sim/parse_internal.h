@@ -143,5 +143,22 @@ Stmt *parse_print(Parser *parser);
 Stmt *parse_kill(Parser *parser);
 Stmt *parse_dbcc(Parser *parser);
 Stmt *parse_exec(Parser *parser, bool has_keyword); /* parse_exec.c */
+Expr *parse_exec_value(Parser *parser); /* a constant, a variable, DEFAULT or a bare word */
+bool  parse_output(Parser *parser, Stmt *stmt) MUST_CHECK;
+bool  parse_target(Parser *parser, Stmt *stmt) MUST_CHECK;
+bool  parse_dml_top(Parser *parser, Stmt *stmt) MUST_CHECK;
+bool  parse_assignment(Parser *parser, Assignment *out) MUST_CHECK;
+
+/* parse_module.c: at PROCEDURE or VIEW, behind `verb` */
+Stmt *parse_module(Parser *parser, const char *verb);
+Stmt *parse_drop_module(Parser *parser);
+Stmt *parse_merge(Parser *parser, CommonTableList *with); /* parse_merge.c */
+bool  starts_cursor(Parser *parser); /* parse_cursor.c: behind DECLARE */
+Stmt *parse_declare_cursor(Parser *parser);
+Stmt *parse_open_cursor(Parser *parser);
+Stmt *parse_fetch(Parser *parser);
+Stmt *parse_alter_login(Parser *parser); /* parse_security.c */
+Stmt *parse_execute_as(Parser *parser);
+Stmt *parse_revert(Parser *parser);
 
 #endif

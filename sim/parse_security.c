@@ -132,6 +132,89 @@ Stmt *parse_drop_principal(Parser *parser)
     return expect_name(parser, &stmt->name) ? stmt : NULL;
 }
 
+/* ALTER LOGIN name ENABLE | DISABLE | WITH PASSWORD = 'x' [OLD_PASSWORD = 'y'], NAME = z, ... */
+Stmt *parse_alter_login(Parser *parser)
+{
+    Stmt *stmt = stmt_new(parser, STMT_ALTER_LOGIN);
+
+    stmt->object = (ObjectName){
+        .name = STR_EMPTY, .schema = STR_EMPTY, .database = STR_EMPTY, .line = stmt->line};
+    advance(parser);
+    if (!expect_name(parser, &stmt->name)) return NULL;
+    if (is_keyword(parser, KW_ENABLE) || is_keyword(parser, KW_DISABLE)) {
+        add_word(parser, stmt, is_keyword(parser, KW_ENABLE) ? STR("ENABLE") : STR("DISABLE"));
+        advance(parser);
+        return stmt;
+    }
+    if (!expect_keyword(parser, KW_WITH)) return NULL;
+    do {
+        if (accept_word(parser, "PASSWORD")) {
+            if (!expect_op(parser, '=')) return NULL;
+            if (peek(parser, 0)->kind != TOKEN_STRING && peek(parser, 0)->kind != TOKEN_NSTRING)
+                return fail(parser);
+            Expr *password                         = parse_literal(parser);
+            *LIST_PUSH(parser->arena, &stmt->args) = password;
+            if (accept_word(parser, "OLD_PASSWORD")) {
+                if (!expect_op(parser, '=')) return NULL;
+                advance(parser);
+            }
+            while (accept_word(parser, "MUST_CHANGE") || accept_word(parser, "UNLOCK")) {
+            }
+        } else if (accept_word(parser, "NAME")) {
+            if (!expect_op(parser, '=') || !expect_name(parser, &stmt->object.name)) return NULL;
+        } else {
+            static const char *const without_effect[] = {"DEFAULT_DATABASE", "DEFAULT_LANGUAGE",
+                                                         "CHECK_POLICY", "CHECK_EXPIRATION"};
+            bool                     found            = false;
+            for (size_t i = 0; i < COUNT_OF(without_effect) && !found; i++)
+                found = accept_word(parser, without_effect[i]);
+            if (!found || !expect_op(parser, '=')) return found ? NULL : fail(parser);
+            advance(parser);
+        }
+    } while (accept_op(parser, ','));
+    return stmt;
+}
+
+/* EXECUTE AS USER = 'name', LOGIN = 'name' or CALLER; at AS. */
+Stmt *parse_execute_as(Parser *parser)
+{
+    Stmt *stmt = stmt_new(parser, STMT_EXECUTE_AS);
+
+    advance(parser);
+    if (accept_word(parser, "CALLER")) {
+        add_word(parser, stmt, STR("CALLER"));
+        return stmt;
+    }
+    if (!is_keyword(parser, KW_USER) && !is_keyword(parser, KW_LOGIN)) return fail(parser);
+    add_word(parser, stmt, is_keyword(parser, KW_USER) ? STR("USER") : STR("LOGIN"));
+    advance(parser);
+    if (!expect_op(parser, '=')) return NULL;
+    stmt->expr = parse_expr(parser);
+    if (stmt->expr == NULL) return NULL;
+    if (!is_keyword(parser, KW_WITH)) return stmt;
+    advance(parser);
+    if (is_word(parser, "COOKIE")) {
+        (void)not_supported(parser, "EXECUTE AS WITH COOKIE");
+        return NULL;
+    }
+    if (!accept_word(parser, "NO") || !expect_keyword(parser, KW_REVERT)) return NULL;
+    add_word(parser, stmt, STR("NO_REVERT"));
+    return stmt;
+}
+
+Stmt *parse_revert(Parser *parser)
+{
+    Stmt *stmt = stmt_new(parser, STMT_REVERT);
+
+    advance(parser);
+    if (is_keyword(parser, KW_WITH) && peek(parser, 1)->kind == TOKEN_WORD &&
+        str_equal_ignoring_case(peek(parser, 1)->text, STR("COOKIE"))) {
+        (void)not_supported(parser, "REVERT WITH COOKIE");
+        return NULL;
+    }
+    return stmt;
+}
+
 /* --- GRANT --- */
 /* One permission: words up to a comma, a parenthesis, ON or TO, as one text. */
 static bool parse_permission(Parser *parser, Stmt *stmt)

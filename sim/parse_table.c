@@ -71,9 +71,59 @@ static bool parse_check(Parser *parser, ConstraintDef *constraint)
         if (!expect_keyword(parser, KW_FOR) || !expect_keyword(parser, KW_REPLICATION))
             return false;
     }
+    size_t start = peek(parser, 0)->start;
     if (!expect_op(parser, '(')) return false;
     constraint->expr = parse_condition(parser);
-    return constraint->expr != NULL && expect_op(parser, ')');
+    if (constraint->expr == NULL || !expect_op(parser, ')')) return false;
+    constraint->text = str_slice(parser->lexer.source, start,
+                                 parser->tokens.items[parser->at - 1].end);
+    return true;
+}
+
+/* REFERENCES table [(columns)] [ON DELETE NO ACTION] ... */
+static bool parse_references(Parser *parser, ConstraintDef *constraint)
+{
+    if (!expect_keyword(parser, KW_REFERENCES)) return false;
+    constraint->kind = CONSTRAINT_FOREIGN_KEY;
+    if (!parse_object_name(parser, &constraint->referenced)) return false;
+    if (is_op(parser, '(') && !parse_name_list(parser, &constraint->referenced_columns))
+        return false;
+    while (is_keyword(parser, KW_ON) || is_keyword(parser, KW_NOT)) {
+        if (is_keyword(parser, KW_NOT)) {
+            if (!is_keyword_at(parser, 1, KW_FOR)) return true; /* NOT NULL of the column */
+            advance(parser);
+            advance(parser);
+            if (!expect_keyword(parser, KW_REPLICATION)) return false;
+            continue;
+        }
+        if (!is_keyword_at(parser, 1, KW_DELETE) && !is_keyword_at(parser, 1, KW_UPDATE))
+            return true;
+        advance(parser);
+        advance(parser);
+        if (!accept_word(parser, "NO"))
+            return not_supported(parser, "a FOREIGN KEY with CASCADE, SET NULL or SET DEFAULT");
+        if (!accept_word(parser, "ACTION")) return syntax_error(parser);
+    }
+    return true;
+}
+
+static bool parse_foreign_key(Parser *parser, ConstraintDef *constraint, Str own_column)
+{
+    if (accept_keyword(parser, KW_FOREIGN) && !expect_keyword(parser, KW_KEY)) return false;
+    if (is_op(parser, '(')) {
+        NameList names = {0};
+        if (!parse_name_list(parser, &names)) return false;
+        for (size_t i = 0; i < names.count; i++) {
+            KeyColumn column                                = {.name = names.items[i]};
+            *LIST_PUSH(parser->arena, &constraint->columns) = column;
+        }
+    } else if (own_column.len > 0) {
+        KeyColumn column                                = {.name = own_column};
+        *LIST_PUSH(parser->arena, &constraint->columns) = column;
+    } else {
+        return syntax_error(parser);
+    }
+    return parse_references(parser, constraint);
 }
 
 static bool parse_constraint_name(Parser *parser, Str *out)
@@ -106,9 +156,12 @@ static bool parse_table_constraint(Parser *parser, ConstraintDefList *out)
         if (constraint.expr == NULL || !expect_keyword(parser, KW_FOR) ||
             !expect_name(parser, &constraint.for_column))
             return false;
-        if (accept_keyword(parser, KW_WITH) && !expect_keyword(parser, KW_VALUES)) return false;
+        if (is_keyword(parser, KW_WITH) && is_keyword_at(parser, 1, KW_VALUES)) {
+            advance(parser);
+            advance(parser);
+        }
     } else if (is_keyword(parser, KW_FOREIGN)) {
-        return not_supported(parser, "a FOREIGN KEY");
+        if (!parse_foreign_key(parser, &constraint, STR_EMPTY)) return false;
     } else if (is_keyword(parser, KW_INDEX)) {
         return not_supported(parser, "INDEX inside a table definition");
     } else if (is_word(parser, "PERIOD")) {
@@ -141,6 +194,7 @@ static bool parse_default(Parser *parser, ColumnDef *column, Str name)
     column->default_name  = name;
     if (column->default_value == NULL) return false;
     if (is_keyword(parser, KW_WITH) && is_keyword_at(parser, 1, KW_VALUES)) {
+        column->with_values = true;
         advance(parser);
         advance(parser);
     }
@@ -177,14 +231,15 @@ static bool parse_column_option(Parser *parser, ColumnDef *column, ConstraintDef
         return not_supported(parser, "a MASKED, ENCRYPTED, GENERATED or FILESTREAM column");
     if (!parse_constraint_name(parser, &constraint.name)) return false;
     if (is_keyword(parser, KW_DEFAULT)) return parse_default(parser, column, constraint.name);
-    if (is_keyword(parser, KW_REFERENCES) || is_keyword(parser, KW_FOREIGN))
-        return not_supported(parser, "a FOREIGN KEY");
     if (is_keyword(parser, KW_INDEX))
         return not_supported(parser, "INDEX inside a table definition");
     if (is_keyword(parser, KW_PRIMARY) || is_keyword(parser, KW_UNIQUE)) {
         if (!parse_key_constraint(parser, &constraint, column->name)) return false;
     } else if (is_keyword(parser, KW_CHECK)) {
         if (!parse_check(parser, &constraint)) return false;
+        constraint.for_column = column->name;
+    } else if (is_keyword(parser, KW_REFERENCES) || is_keyword(parser, KW_FOREIGN)) {
+        if (!parse_foreign_key(parser, &constraint, column->name)) return false;
     } else {
         *found_out = false;
         return constraint.name.len == 0 || syntax_error(parser);
@@ -340,12 +395,30 @@ static bool parse_alter_action(Parser *parser, Stmt *stmt)
         return expect_keyword(parser, KW_COLUMN) && parse_alter_column(parser, stmt);
     if (is_keyword(parser, KW_WITH) &&
         (is_keyword_at(parser, 1, KW_CHECK) || is_keyword_at(parser, 1, KW_NOCHECK))) {
+        bool unchecked = is_keyword_at(parser, 1, KW_NOCHECK);
         advance(parser);
         advance(parser);
-        if (accept_keyword(parser, KW_ADD)) return parse_add(parser, stmt);
+        if (accept_keyword(parser, KW_ADD)) {
+            if (!parse_add(parser, stmt)) return false;
+            for (size_t i = 0; i < stmt->constraints.count; i++)
+                stmt->constraints.items[i].is_unchecked = unchecked;
+            return true;
+        }
+        stmt->default_values = !unchecked; /* WITH CHECK CHECK CONSTRAINT looks at the rows */
     }
-    if (is_keyword(parser, KW_CHECK) || is_keyword(parser, KW_NOCHECK))
-        return not_supported(parser, "switching a constraint on or off");
+    if (is_keyword(parser, KW_CHECK) || is_keyword(parser, KW_NOCHECK)) {
+        stmt->alter = ALTER_ENABLE_CONSTRAINT;
+        *LIST_PUSH(parser->arena, &stmt->words) = is_keyword(parser, KW_CHECK) ? STR("CHECK")
+                                                                               : STR("NOCHECK");
+        advance(parser);
+        if (!expect_keyword(parser, KW_CONSTRAINT)) return false;
+        do {
+            Str name = STR_EMPTY; /* ALL */
+            if (!accept_keyword(parser, KW_ALL) && !expect_name(parser, &name)) return false;
+            *LIST_PUSH(parser->arena, &stmt->columns) = name;
+        } while (accept_op(parser, ','));
+        return true;
+    }
     if (is_word(parser, "SWITCH")) return not_supported(parser, "ALTER TABLE SWITCH");
     if (is_word(parser, "REBUILD")) return not_supported(parser, "ALTER TABLE REBUILD");
     if (is_keyword(parser, KW_SET)) return not_supported(parser, "ALTER TABLE SET");

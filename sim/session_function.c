@@ -555,9 +555,13 @@ static bool global_value(Exec *exec, Str name, SimValue *out)
     else if (sim_name_equal(name, STR("NESTLEVEL")))
         *out = value_int(session->proc_depth);
     else if (sim_name_equal(name, STR("PROCID")))
-        *out = value_int(0);
+        *out = value_int(session->frame && session->frame->module
+                             ? session->frame->module->object_id
+                             : 0);
     else if (sim_name_equal(name, STR("FETCH_STATUS")))
-        *out = value_int(-1);
+        *out = value_int(session->fetch_status);
+    else if (sim_name_equal(name, STR("CURSOR_ROWS")))
+        *out = value_int(session->cursor_rows);
     else if (sim_name_equal(name, STR("MICROSOFTVERSION")))
         *out = value_int((int64_t)(front_version(session) - 2022 + 16) << 24);
     else if (sim_name_equal(name, STR("OPTIONS")))

@@ -16,6 +16,8 @@ typedef struct Variable {
     SimTable *table; /* a table variable */
 } Variable;
 
+typedef struct Cursor Cursor;
+
 /* One level of code: a batch, the text of sp_executesql, a procedure. */
 typedef struct Frame Frame;
 struct Frame {
@@ -24,8 +26,20 @@ struct Frame {
     Map    *variables; /* lower-case name to Variable */
     bool    in_procedure;
     int32_t return_status;
+    bool    has_status; /* RETURN gave one */
+    int     worst;      /* highest severity of its errors, above 10 */
     int     try_depth;
+    const SimModule *module;        /* the procedure whose text runs */
+    Cursor          *cursors;       /* LOCAL ones */
+    size_t           context_count; /* EXECUTE AS contexts there were when it began */
 };
+
+typedef struct SavedContext { /* what REVERT goes back to */
+    SimLogin     login;
+    Str          user;
+    SimDatabase *database, *impersonated;
+    bool         no_revert;
+} SavedContext;
 
 /* --- transactions --- */
 #define SESSION_TXNS 32 /* databases one transaction may touch */
@@ -153,6 +167,14 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     LIST(TempTable) temp_tables;
     Map *context; /* sp_set_session_context */
     int  proc_depth;
+    Cursor *cursors; /* GLOBAL ones */
+    int     fetch_status;
+    int64_t cursor_rows;
+    LIST(SavedContext) contexts;
+    SimDatabase *impersonated; /* EXECUTE AS USER: the database the user is of */
+    Frame       *caught_frame; /* where `caught` came up */
+    bool         scope_ended;  /* the last FLOW_END ends its own text alone, not its callers */
+    bool         inserts_exec; /* INSERT ... EXEC collects rows */
 
     SessionStats stats, statement_stats;
     bool         io_is_aside; /* a control's answer is no part of what the last statement sent */
@@ -178,6 +200,7 @@ void      options_default(SessionOptions *options, bool odbc);
 void      session_use_options(SimSession *session); /* tells the waiter */
 Frame    *frame_push(SimSession *session, bool in_procedure);
 void      frame_pop(SimSession *session);
+void      frame_free_variables(Frame *frame);
 Variable *frame_declare(Frame *frame, Str name, const SimType *type);
 Variable *frame_find(const Frame *frame, Str name);
 void      variable_set(Variable *variable, const SimValue *value);
@@ -265,6 +288,15 @@ bool run_ddl(SimSession *session, const Stmt *stmt, Arena *arena, StatementResul
              SimError *error);
 bool run_principal(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
                    SimError *error);
+bool run_module(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                SimError *error);
+bool run_merge(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+               SimError *error);
+bool run_cursor(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
+                SimError *error);
+void cursors_free(Cursor **list);
+bool run_context(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error);
+void context_revert_to(SimSession *session, size_t count);
 bool run_set_option(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error);
 bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena, SimError *error);
 
@@ -314,6 +346,8 @@ bool proc_text(ProcCall *call, size_t index, Str *out);       /* UTF-8; false: n
 bool proc_i64(ProcCall *call, size_t index, int64_t *out)
     MUST_CHECK; /* true with *out untouched when not given; false: an error */
 void proc_set_output(ProcCall *call, size_t index, const SimValue *value);
+const SimModule *module_find(SimSession *session, const ObjectName *name); /* NULL: none */
+bool             module_call(ProcCall *call, const SimModule *module) MUST_CHECK;
 Flow run_exec(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
               SimError *error, bool *failed);
 

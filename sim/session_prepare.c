@@ -137,6 +137,7 @@ static bool run_parameterized(ProcCall *call, Str text, const StmtList *stmts, S
         if (call->flow == FLOW_RETURN) call->flow = FLOW_NEXT;
         call->status = call->flow == FLOW_NEXT ? session->frame->return_status
                                                : session->last_error;
+        if (call->flow == FLOW_END && session->scope_ended) call->flow = FLOW_NEXT;
         take_outputs(call, &definitions, first);
     }
     frame_pop(session);

@@ -120,12 +120,15 @@ static Flow exec_text(SimSession *session, const Stmt *stmt, Arena *arena, SimEr
         return FLOW_NEXT;
     }
     if (value.is_null) return FLOW_NEXT;
-    SessionOptions options = session->options;
+    SessionOptions options  = session->options;
+    size_t         contexts = session->contexts.count;
     frame_push(session, true);
     Flow flow = run_text(session, sim_value_text(arena, &value));
     frame_pop(session);
+    context_revert_to(session, contexts);
     session->options = options;
     session_use_options(session);
+    if (flow == FLOW_END && session->scope_ended) flow = FLOW_NEXT;
     return flow == FLOW_RETURN ? FLOW_NEXT : flow;
 }
 
@@ -219,12 +222,13 @@ Flow run_exec(SimSession *session, const Stmt *stmt, Arena *arena, StatementResu
             name.name   = str_slice(name.name, (size_t)dot + 1, name.name.len);
         }
     }
-    const ProcEntry *entry = proc_find(session, &name);
-    ProcCall         call = {.session = session, .arena = arena, .name = name.name, .error = error};
+    const ProcEntry *entry  = proc_find(session, &name);
+    const SimModule *module = entry ? NULL : module_find(session, &name);
+    ProcCall         call   = {.session = session, .arena = arena, .name = name.name, .error = error};
     SimDatabase     *database = session->database;
     Str              user     = session->user;
     *failed                   = true;
-    if (!entry) {
+    if (!entry && !module) {
         sim_error(error, 2812, "Could not find stored procedure '%.*s%s%.*s'.",
                   STR_ARG(name.schema), name.schema.len ? "." : "", STR_ARG(name.name));
         return FLOW_NEXT;
@@ -234,23 +238,28 @@ Flow run_exec(SimSession *session, const Stmt *stmt, Arena *arena, StatementResu
         !session_use_database(session, name.database, error))
         return FLOW_NEXT;
     SessionOptions options = session->options;
-    bool           ok      = proc_bind_args_unless_open(&call, entry);
-    frame_push(session, true);
-    ok = ok && proc_run(&call, entry);
-    frame_pop(session);
+    bool           ok      = module || proc_bind_args_unless_open(&call, entry);
+    if (module) {
+        ok = module_call(&call, module);
+    } else {
+        frame_push(session, true);
+        ok = ok && proc_run(&call, entry);
+        frame_pop(session);
+    }
     session->options = options;
     session_use_options(session);
     if (!str_is_empty(name.database)) {
         session->database = database;
         session->user     = user;
     }
-    if (ok) ok = exec_outputs(session, &call);
-    if (ok && !str_is_empty(stmt->variable)) {
+    if (ok && call.flow == FLOW_NEXT) ok = exec_outputs(session, &call);
+    if (ok && call.flow == FLOW_NEXT && !str_is_empty(stmt->variable)) {
         SimValue status = value_int(call.status);
         ok              = store_variable(session, stmt->variable, &status, arena, error);
     }
     *failed = !ok;
-    if (!ok || call.flow == FLOW_THROWN || call.flow == FLOW_CLOSE || session->sink_failed)
+    if (!ok || call.flow == FLOW_THROWN || call.flow == FLOW_CLOSE || session->sink_failed ||
+        (module && call.flow == FLOW_END))
         return call.flow;
     SimDone done = {.kind    = session->frame->in_procedure ? SIM_DONE_IN_PROC : SIM_DONE_PROC,
                     .command = 224,

@@ -35,6 +35,7 @@ bool request_end(SimSession *session, Flow flow)
     while (session->frame && session->frame->outer)
         frame_pop(session);
     session->statement_depth = 0;
+    session->inserts_exec    = false;
     session->has_caught      = false;
     session->proc_depth      = 0;
     if (alive) end_doomed(session);
@@ -71,11 +72,11 @@ Flow run_text(SimSession *session, Str sql)
 
     if (!sim_parse(str_copy(arena, sql), session->options.quoted_identifier, arena, &stmts,
                    &error)) {
-        error.ends_batch = true;
+        error.ends_batch = error.ends_scope = true;
         return run_failed(session, NULL, &error, 253, false);
     }
     if (!describe_check_names(session, &stmts, &error)) {
-        error.ends_batch = true;
+        error.ends_batch = error.ends_scope = true;
         return run_failed(session, NULL, &error, 253, false);
     }
     return run_statements(session, &stmts);
@@ -140,20 +141,24 @@ static bool send_outputs(SimSession *session, const ProcCall *call)
 static Flow run_rpc(SimSession *session, ProcCall *call, const ObjectName *name)
 {
     const ProcEntry *entry    = proc_find(session, name);
+    const SimModule *module   = entry ? NULL : module_find(session, name);
     SimDatabase     *database = session->database;
     Str              user     = session->user;
     bool             ok       = false;
 
-    if (!entry) {
+    if (!entry && !module) {
         sim_error(call->error, 2812, "Could not find stored procedure '%.*s'.",
                   STR_ARG(call->name));
     } else {
         SessionOptions options = session->options;
         ok = str_is_empty(name->database) || sim_name_equal(name->schema, STR("tidesim")) ||
              session_use_database(session, name->database, call->error);
-        ok = ok && control_call(session, name, call->name, call->error) &&
-             proc_bind_args_unless_open(call, entry) && proc_run(call, entry);
-        if (entry->run != session_reset_proc) session->options = options;
+        ok = ok && control_call(session, name, call->name, call->error);
+        if (ok && module)
+            ok = module_call(call, module);
+        else
+            ok = ok && proc_bind_args_unless_open(call, entry) && proc_run(call, entry);
+        if (module || entry->run != session_reset_proc) session->options = options;
         session_use_options(session);
         if (!str_is_empty(name->database)) {
             session->database = database;
@@ -261,6 +266,9 @@ static void reset_state(SimSession *session, bool keep_transaction)
     session_use_options(session);
     session_drop_prepared(session);
     session_drop_cursors(session);
+    context_revert_to(session, 0);
+    cursors_free(&session->cursors);
+    session->fetch_status = -1;
     session_drop_temps(session, NULL);
     session->identity_insert = NULL;
     session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));

@@ -148,6 +148,7 @@ bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSessio
     session->next_handle    = 1;
     session->wire           = login->wire;
     session->is_aside       = login->is_aside;
+    session->fetch_status   = -1;
     session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));
     options_default(&session->options, login->odbc);
     session->login_options = session->options;
@@ -185,6 +186,7 @@ void sim_session_close(SimSession *session)
     session_drop_temps(session, NULL);
     while (session->frame)
         frame_pop(session);
+    cursors_free(&session->cursors);
     front_remove(session->front, session);
     session_forget_bulk(session);
     session_drop_cursors(session);

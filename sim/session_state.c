@@ -51,6 +51,7 @@ Frame *frame_push(SimSession *session, bool in_procedure)
     frame->arena        = arena_new();
     frame->variables    = map_new();
     frame->in_procedure = in_procedure;
+    frame->context_count = session->contexts.count;
     session->frame      = frame;
     return frame;
 }
@@ -98,18 +99,25 @@ void session_drop_temps(SimSession *session, const Frame *frame)
     }
 }
 
-void frame_pop(SimSession *session)
+void frame_free_variables(Frame *frame)
 {
-    Frame *frame = session->frame;
-    size_t at    = 0;
+    size_t at = 0;
     Str    key;
     void  *value = NULL;
 
     while (map_next(frame->variables, &at, &key, &value))
         mem_free(((Variable *)value)->bytes);
+    map_close(frame->variables);
+}
+
+void frame_pop(SimSession *session)
+{
+    Frame *frame = session->frame;
+
+    cursors_free(&frame->cursors);
     if (frame->outer) session_drop_temps(session, frame);
     session->frame = frame->outer;
-    map_close(frame->variables);
+    frame_free_variables(frame);
     arena_close(frame->arena);
     mem_free(frame);
 }
@@ -165,6 +173,7 @@ bool session_user_in(SimSession *session, SimDatabase *database, Str *user_out)
         *user_out = session->user;
         return true;
     }
+    if (session->impersonated && session->impersonated != database) return false;
     return sim_find_user(database, &session->login,
                          session->request_arena ? session->request_arena : session->arena,
                          user_out);
@@ -199,7 +208,11 @@ bool session_use_database(SimSession *session, Str name, SimError *error)
             error, 911,
             "Database '%.*s' does not exist. Make sure that the name is entered correctly.",
             STR_ARG(name));
-    if (!sim_find_user(database, &session->login, session->arena, &user))
+    if (database == session->impersonated) {
+        session->database = database;
+        return true;
+    }
+    if (session->impersonated || !sim_find_user(database, &session->login, session->arena, &user))
         return sim_error(error, 916,
                          "The server principal \"%.*s\" is not able to access the database "
                          "\"%.*s\" under the current security context.",

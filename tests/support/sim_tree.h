@@ -44,6 +44,24 @@ UNUSED static void tree_name(Buf *out, const ObjectName *name)
     buf_append(out, name->name);
 }
 
+UNUSED static void tree_bound(Buf *out, const FrameBound *bound)
+{
+    static const char *const names[] = {"UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW",
+                                        "FOLLOWING", "UNBOUNDED FOLLOWING"};
+
+    if (bound->kind == FRAME_PRECEDING || bound->kind == FRAME_FOLLOWING)
+        buf_printf(out, "%lld ", (long long)bound->offset);
+    buf_append_c(out, names[bound->kind]);
+}
+
+UNUSED static void tree_frame(Buf *out, const Window *window)
+{
+    buf_append_c(out, window->is_range ? " FRAME RANGE " : " FRAME ROWS ");
+    tree_bound(out, &window->start);
+    buf_append_c(out, " TO ");
+    tree_bound(out, &window->end);
+}
+
 UNUSED static void tree_function(Buf *out, const Expr *expr)
 {
     tree_name(out, &expr->function);
@@ -60,7 +78,7 @@ UNUSED static void tree_function(Buf *out, const Expr *expr)
     tree_list(out, &expr->over->partition_by, 0);
     buf_append_c(out, " ORDER ");
     tree_order(out, &expr->over->order_by);
-    if (expr->over->has_frame) buf_printf(out, " FRAME %.*s", STR_ARG(expr->over->frame));
+    if (expr->over->has_frame) tree_frame(out, expr->over);
     buf_append_char(out, ')');
 }
 

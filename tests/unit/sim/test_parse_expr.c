@@ -79,7 +79,7 @@ static void functions_keep_their_arguments(void **state)
     assert_select("SELECT ROW_NUMBER() OVER (PARTITION BY a, b ORDER BY c DESC, d)",
                   "SELECT ROW_NUMBER() OVER (a, b ORDER c DESC, d)");
     assert_select("SELECT SUM(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
-                  "SELECT SUM(a) OVER ( ORDER b FRAME ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)");
+                  "SELECT SUM(a) OVER ( ORDER b FRAME ROWS 1 PRECEDING TO CURRENT ROW)");
     assert_select("SELECT STRING_AGG(a, ',') WITHIN GROUP (ORDER BY b DESC)",
                   "SELECT STRING_AGG(a, ',') WITHIN GROUP (b DESC)");
     assert_select("SELECT f((SELECT 1))", "SELECT f((SELECT 1))");
