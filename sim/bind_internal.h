@@ -155,13 +155,12 @@ struct Binder {
     LIST(TableUse) uses; /* INSERT, UPDATE, DELETE rights */
     bool assigns_variables;
     bool is_trusted; /* text of ours: no permissions asked */
-    SimDatabase *database; /* of text of ours: where names without a database are; NULL: the session's */
+    SimDatabase *database; /* of text of ours, or a view: where names without a database are; NULL: the session's */
     /* OUTPUT inserted.x / deleted.x */
     BoundSource    *inserted, *deleted;
     UndeclaredList *undeclared; /* nothing will run: unknown variables are collected here */
     int             depth;
     int64_t         recursion_limit; /* MAXRECURSION; 0: none */
-    SimDatabase    *database;        /* of the view that is bound; NULL: the session's */
     int             view_depth;
 };
 
