@@ -383,7 +383,7 @@ bool run_merge(SimSession *session, const Stmt *stmt, Arena *arena, StatementRes
     alone               = scope_new(change->binder, NULL);
     if (!bind_join(merge, scope, alone) || !change_bind_computed(change, &change->target))
         goto done;
-    if (change->target.info->is_system && !session->is_in_control) {
+    if (change->target.info->is_system && !session->is_aside) {
         (void)binder_error(change->binder, stmt->line, 259,
                            "Ad hoc updates to system catalogs are not allowed.");
         goto done;
