@@ -5,8 +5,8 @@
 
 typedef LIST(SimValue *) CursorRows;
 
-struct Cursor {
-    Cursor       *next;
+struct SqlCursor {
+    SqlCursor       *next;
     Str           name;
     Arena        *arena; /* the declaration */
     const Select *select;
@@ -27,21 +27,21 @@ static bool has_word(const Stmt *stmt, const char *word)
 }
 
 /* --- names: a batch's or a procedure's own cursors, then the session's --- */
-static Cursor **find_in(Cursor **list, Str name)
+static SqlCursor **find_in(SqlCursor **list, Str name)
 {
     for (; *list; list = &(*list)->next)
         if (sim_name_equal((*list)->name, name)) return list;
     return NULL;
 }
 
-static Cursor **find_cursor(SimSession *session, const Stmt *stmt)
+static SqlCursor **find_cursor(SimSession *session, const Stmt *stmt)
 {
-    Cursor **found = has_word(stmt, "GLOBAL") ? NULL : find_in(&session->frame->cursors, stmt->name);
+    SqlCursor **found = has_word(stmt, "GLOBAL") ? NULL : find_in(&session->frame->cursors, stmt->name);
 
-    return found ? found : find_in(&session->cursors, stmt->name);
+    return found ? found : find_in(&session->sql_cursors, stmt->name);
 }
 
-static void close_rows(Cursor *cursor)
+static void close_rows(SqlCursor *cursor)
 {
     arena_close(cursor->rows_arena);
     cursor->rows_arena = NULL;
@@ -49,10 +49,10 @@ static void close_rows(Cursor *cursor)
     cursor->is_open    = false;
 }
 
-void cursors_free(Cursor **list)
+void cursors_free(SqlCursor **list)
 {
     while (*list) {
-        Cursor *cursor = *list;
+        SqlCursor *cursor = *list;
         *list          = cursor->next;
         close_rows(cursor);
         frame_free_variables(cursor->captured);
@@ -82,14 +82,14 @@ static Frame *capture_variables(SimSession *session, Arena *arena)
 static bool declare_cursor(SimSession *session, const Stmt *stmt, SimError *error)
 {
     bool     is_local = has_word(stmt, "LOCAL");
-    Cursor **list     = is_local ? &session->frame->cursors : &session->cursors;
+    SqlCursor **list     = is_local ? &session->frame->cursors : &session->sql_cursors;
     StmtList stmts    = {0};
 
     if (find_in(list, stmt->name))
         return sim_error(error, 16915, "A cursor with the name '%.*s' already exists.",
                          STR_ARG(stmt->name));
     Arena  *arena  = arena_new();
-    Cursor *cursor = ARENA_NEW(arena, Cursor);
+    SqlCursor *cursor = ARENA_NEW(arena, SqlCursor);
     if (!sim_parse(str_copy(arena, stmt->source), session->options.quoted_identifier, arena, &stmts,
                    error)) {
         arena_close(arena);
@@ -109,12 +109,12 @@ static bool declare_cursor(SimSession *session, const Stmt *stmt, SimError *erro
 /* --- OPEN --- */
 typedef struct KeepTarget {
     RowTarget target;
-    Cursor   *cursor;
+    SqlCursor   *cursor;
 } KeepTarget;
 
 static bool keep_row(RowTarget *target, Exec *exec, const SimValue *values, size_t count)
 {
-    Cursor   *cursor = ((KeepTarget *)target)->cursor;
+    SqlCursor   *cursor = ((KeepTarget *)target)->cursor;
     SimValue *row    = ARENA_ARRAY(cursor->rows_arena, SimValue, count + 1);
 
     (void)exec;
@@ -124,7 +124,7 @@ static bool keep_row(RowTarget *target, Exec *exec, const SimValue *values, size
     return true;
 }
 
-static bool read_rows(SimSession *session, Cursor *cursor, Arena *arena, SimError *error)
+static bool read_rows(SimSession *session, SqlCursor *cursor, Arena *arena, SimError *error)
 {
     Exec        exec;
     Binder     *binder = binder_new(session, arena, error);
@@ -154,7 +154,7 @@ done:
     return ok;
 }
 
-static bool open_cursor(SimSession *session, Cursor *cursor, Arena *arena, SimError *error)
+static bool open_cursor(SimSession *session, SqlCursor *cursor, Arena *arena, SimError *error)
 {
     Map *own = session->frame->variables;
 
@@ -173,7 +173,7 @@ static bool open_cursor(SimSession *session, Cursor *cursor, Arena *arena, SimEr
 }
 
 /* --- FETCH --- */
-static bool move_to(SimSession *session, const Stmt *stmt, Cursor *cursor, Arena *arena,
+static bool move_to(SimSession *session, const Stmt *stmt, SqlCursor *cursor, Arena *arena,
                     SimError *error)
 {
     int64_t  count = (int64_t)cursor->rows.count, to = cursor->at + 1;
@@ -221,11 +221,11 @@ static bool fetch_into(SimSession *session, const Stmt *stmt, const SimValue *ro
     return true;
 }
 
-static bool fetch(SimSession *session, const Stmt *stmt, Cursor *cursor, Arena *arena,
+static bool fetch(SimSession *session, const Stmt *stmt, SqlCursor *cursor, Arena *arena,
                   StatementResult *result, SimError *error)
 {
     session->fetch_status = -1;
-    if (!cursor->is_open) return sim_error(error, 16917, "Cursor is not open.");
+    if (!cursor->is_open) return sim_error(error, 16917, "SqlCursor is not open.");
     if (stmt->into.count > 0 && stmt->into.count != cursor->column_count)
         return sim_error(error, 16924,
                          "Cursorfetch: The number of variables declared in the INTO list must "
@@ -250,16 +250,16 @@ bool run_cursor(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
         result->is_silent = true;
         return declare_cursor(session, stmt, error);
     }
-    Cursor **found = find_cursor(session, stmt);
+    SqlCursor **found = find_cursor(session, stmt);
     if (!found)
         return sim_error(error, 16916, "A cursor with the name '%.*s' does not exist.",
                          STR_ARG(stmt->name));
-    Cursor *cursor    = *found;
+    SqlCursor *cursor    = *found;
     result->is_silent = true;
     if (stmt->kind == STMT_OPEN_CURSOR) return open_cursor(session, cursor, arena, error);
     if (stmt->kind == STMT_FETCH) return fetch(session, stmt, cursor, arena, result, error);
     if (stmt->kind == STMT_CLOSE_CURSOR) {
-        if (!cursor->is_open) return sim_error(error, 16917, "Cursor is not open.");
+        if (!cursor->is_open) return sim_error(error, 16917, "SqlCursor is not open.");
         close_rows(cursor);
         return true;
     }

@@ -16,7 +16,7 @@ typedef struct Variable {
     SimTable *table; /* a table variable */
 } Variable;
 
-typedef struct Cursor Cursor;
+typedef struct SqlCursor SqlCursor;
 
 /* One level of code: a batch, the text of sp_executesql, a procedure. */
 typedef struct Frame Frame;
@@ -30,7 +30,7 @@ struct Frame {
     int     worst;      /* highest severity of its errors, above 10 */
     int     try_depth;
     const SimModule *module;        /* the procedure whose text runs */
-    Cursor          *cursors;       /* LOCAL ones */
+    SqlCursor       *cursors;       /* LOCAL ones */
     size_t           context_count; /* EXECUTE AS contexts there were when it began */
 };
 
@@ -167,7 +167,7 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     LIST(TempTable) temp_tables;
     Map *context; /* sp_set_session_context */
     int  proc_depth;
-    Cursor *cursors; /* GLOBAL ones */
+    SqlCursor *sql_cursors; /* T-SQL's GLOBAL ones */
     int     fetch_status;
     int64_t cursor_rows;
     LIST(SavedContext) contexts;
@@ -294,7 +294,7 @@ bool run_merge(SimSession *session, const Stmt *stmt, Arena *arena, StatementRes
                SimError *error);
 bool run_cursor(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
                 SimError *error);
-void cursors_free(Cursor **list);
+void cursors_free(SqlCursor **list);
 bool run_context(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error);
 void context_revert_to(SimSession *session, size_t count);
 bool run_set_option(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error);

@@ -267,7 +267,7 @@ static void reset_state(SimSession *session, bool keep_transaction)
     session_drop_prepared(session);
     session_drop_cursors(session);
     context_revert_to(session, 0);
-    cursors_free(&session->cursors);
+    cursors_free(&session->sql_cursors);
     session->fetch_status = -1;
     session_drop_temps(session, NULL);
     session->identity_insert = NULL;

@@ -186,7 +186,7 @@ void sim_session_close(SimSession *session)
     session_drop_temps(session, NULL);
     while (session->frame)
         frame_pop(session);
-    cursors_free(&session->cursors);
+    cursors_free(&session->sql_cursors);
     front_remove(session->front, session);
     session_forget_bulk(session);
     session_drop_cursors(session);
