@@ -71,7 +71,6 @@ static bool send_parts(SocketTransport *transport, struct iovec *parts, size_t c
     if (sent < 0 && errno != EINTR)
         return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
     *sent_out = sent < 0 ? 0 : (size_t)sent;
-    transport->bytes_sent += (int64_t)*sent_out;
     return true;
 }
 
@@ -82,7 +81,6 @@ static bool send_all(SocketTransport *transport, const uint8_t *bytes, size_t le
         if (!send_some(transport, bytes, len, &sent, err)) return false;
         bytes += sent;
         len -= sent;
-        transport->bytes_sent += (int64_t)sent;
     }
     return true;
 }
@@ -131,6 +129,13 @@ static void report(SocketTransport *transport)
     transport->bytes_sent = transport->blocked_ns = 0;
 }
 
+/* Before the client can have the bytes, so that whoever asks after its answer finds them counted. */
+static void report_bytes(SocketTransport *transport, size_t len)
+{
+    transport->bytes_sent += (int64_t)len;
+    report(transport);
+}
+
 static bool send_over_link(SocketTransport *transport, const uint8_t *bytes, size_t len, Err *err)
 {
     int64_t began_ns   = clock_monotonic_ns(transport->clock);
@@ -155,9 +160,11 @@ static bool is_plain(SocketTransport *transport)
 static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err *err)
 {
     SocketTransport *transport = (SocketTransport *)base;
-    bool             ok        = is_plain(transport) ? send_all(transport, bytes, len, err)
-                                                     : send_over_link(transport, bytes, len, err);
+    bool             ok;
 
+    report_bytes(transport, len);
+    ok = is_plain(transport) ? send_all(transport, bytes, len, err)
+                             : send_over_link(transport, bytes, len, err);
     report(transport);
     return ok;
 }
@@ -165,11 +172,15 @@ static bool socket_write(TdsTransport *base, const uint8_t *bytes, size_t len, E
 static bool socket_write_parts(TdsTransport *base, struct iovec *parts, size_t count, Err *err)
 {
     SocketTransport *transport = (SocketTransport *)base;
+    size_t           len       = 0;
 
+    for (size_t at = 0; at < count; at++)
+        len += parts[at].iov_len;
+    report_bytes(transport, len);
     for (size_t at = 0; at < count;) {
         size_t sent = 0;
         if (!is_plain(transport)) {
-            if (!socket_write(base, parts[at].iov_base, parts[at].iov_len, err)) return false;
+            if (!send_over_link(transport, parts[at].iov_base, parts[at].iov_len, err)) return false;
             at++;
             continue;
         }

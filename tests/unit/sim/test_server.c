@@ -4,33 +4,6 @@
 #include <math.h>
 #include <pthread.h>
 
-/* Somebody new can still log in and ask. */
-static void assert_server_is_well(const World *world)
-{
-    Client *client = connected(world);
-
-    assert_int_equal(client_number(client, "SELECT 42"), 42);
-    client_close(client);
-}
-
-/* Sessions besides the one that asks. */
-static int64_t others(Client *client)
-{
-    return client_number(client, "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE "
-                                 "is_user_process = 1 AND session_id <> @@SPID");
-}
-
-static bool others_go_away(const World *world, Client *client)
-{
-    int64_t until = now_ms(world) + 5000;
-
-    while (now_ms(world) < until) {
-        if (others(client) == 0) return true;
-        clock_sleep_ms(world->clock, 10, NULL);
-    }
-    return false;
-}
-
 /* --- login --- */
 
 static TdsItem next_is(Client *client, TdsItemKind kind)
