@@ -52,6 +52,8 @@ static bool fill_connections(VirtualRows *rows, Exec *exec, BoundSource *source)
         view_set(rows, row, "protocol_type", TEXT(STR("TSQL")));
         view_set(rows, row, "protocol_version", INT(0x74000004));
         view_set(rows, row, "endpoint_id", INT(4));
+        view_set(rows, row, "encrypt_option",
+                 TEXT(session->is_encrypted ? STR("TRUE") : STR("FALSE")));
         view_set(rows, row, "auth_scheme", TEXT(STR("SQL")));
         view_set(rows, row, "node_affinity", INT(0));
         view_set(rows, row, "last_read", value_datetime(last_us));

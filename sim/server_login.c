@@ -146,7 +146,8 @@ bool connection_answer_login(Connection *connection, Bytes body)
                                 .odbc             = login.odbc,
                                 .read_only_intent = login.read_only_intent,
                                 .wire             = &connection->wire,
-                                .stop             = connection->socket.stop};
+                                .stop             = connection->socket.stop,
+                                .is_encrypted     = connection->tls != NULL};
     if (!sim_session_open(connection->server, &request, &connection->session, &error))
         return !connection->is_cut && refuse_login(connection, &login, &error);
     socket_transport_log_in(&connection->socket, connection->session,

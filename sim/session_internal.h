@@ -130,6 +130,7 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     SimDatabase   *database, *login_database;
     Str            user; /* in `database` */
     int64_t        login_us, request_us;
+    bool           is_encrypted;
     SimWaiter      waiter;
     SessionOptions options, login_options;
 

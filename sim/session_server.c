@@ -142,6 +142,7 @@ bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSessio
     session->host_name      = str_copy(session->arena, login->host_name);
     session->login_us       = sim_server_local_us(server);
     session->request_us     = session->login_us;
+    session->is_encrypted   = login->is_encrypted;
     session->waiter.wake    = queue_new(sim_server_sched(server), 1);
     session->prepared       = map_new();
     session->context        = map_new();

@@ -10,18 +10,18 @@
 #include "sim/model.h"
 
 typedef struct SimOptions {
-    Clock  *clock;
-    Sched  *sched;
-    Rng    *rng;                      /* LSN steps, NEWID, ... */
-    uint64_t seed;                    /* what `rng` was made of; reset goes back to it */
-    Log    *log;                      /* may be NULL */
-    int     server_version;           /* 2016 ... 2025; 0: 2022 */
-    Str     time_zone;                /* Windows zone name; empty: UTC */
-    int64_t capture_interval_ms;      /* 5000; -1: manual */
-    int64_t idle_entry_ms;            /* 305000 */
-    int64_t retention_minutes;        /* 4320 */
-    Str     login, password;          /* the sysadmin */
-    bool    command_id_per_statement; /* 2.14's knob; default per row */
+    Clock   *clock;
+    Sched   *sched;
+    Rng     *rng;                      /* LSN steps, NEWID, ... */
+    uint64_t seed;                     /* what `rng` was made of; reset goes back to it */
+    Log     *log;                      /* may be NULL */
+    int      server_version;           /* 2016 ... 2025; 0: 2022 */
+    Str      time_zone;                /* Windows zone name; empty: UTC */
+    int64_t  capture_interval_ms;      /* 5000; -1: manual */
+    int64_t  idle_entry_ms;            /* 305000 */
+    int64_t  retention_minutes;        /* 4320 */
+    Str      login, password;          /* the sysadmin */
+    bool     command_id_per_statement; /* 2.14's knob; default per row */
 } SimOptions;
 
 bool sim_server_open(const SimOptions *options, SimServer **out, SimError *error) MUST_CHECK;
@@ -89,12 +89,13 @@ struct SimWire {
 
 /* --- sessions --- */
 typedef struct SimLoginRequest {
-    Str  user, password, database, app_name, host_name, language;
-    bool odbc; /* LOGIN7's ODBC bit: ANSI defaults */
-    bool read_only_intent;
-    SimWire *wire;     /* NULL: in-process */
-    Cancel  *stop;     /* ends waits at the login; may be NULL */
-    bool     is_aside; /* the server's own: no control touches it */
+    Str      user, password, database, app_name, host_name, language;
+    bool     odbc; /* LOGIN7's ODBC bit: ANSI defaults */
+    bool     read_only_intent;
+    bool     is_encrypted; /* all of the connection */
+    SimWire *wire;         /* NULL: in-process */
+    Cancel  *stop;         /* ends waits at the login; may be NULL */
+    bool     is_aside;     /* the server's own: no control touches it */
 } SimLoginRequest;
 /* Errors 18456, 4060, ... The messages a client gets on success (5701, 5703) are the TDS server's. One request at a time. */
 bool     sim_session_open(SimServer *server, const SimLoginRequest *login, SimSession **out,

@@ -174,7 +174,11 @@ static void assert_outcome(TlsClient *tls, Outcome outcome)
     assert_true(client_send_batch(tls->client, "SELECT 42", 0));
     assert_int_equal(next_byte(tls), outcome == ALL ? TLS_RECORD_DATA : TDS_PACKET_RESPONSE);
     assert_true(client_read(tls->client));
-    assert_int_equal(client_number(tls->client, "SELECT 43"), 43);
+    assert_int_equal(
+        client_number(tls->client,
+                      "SELECT CASE encrypt_option WHEN 'TRUE' THEN 1 WHEN 'FALSE' THEN 0 END FROM "
+                      "sys.dm_exec_connections WHERE session_id = @@SPID"),
+        outcome == ALL);
 }
 
 static void assert_cases(SimListener *listener, const Case *cases, size_t count)
