@@ -331,6 +331,8 @@ struct Stmt {
     Str               grant_class; /* OBJECT, SCHEMA, DATABASE or empty */
     MergeClauseList   merge;
     NameList          into;        /* FETCH ... INTO; columns of OUTPUT ... INTO */
+    Str               termination; /* ALTER DATABASE ... WITH: IMMEDIATE, AFTER, NO_WAIT or empty */
+    int64_t           after_seconds;
 };
 
 /* How statements fill a Stmt, where the names do not say it:

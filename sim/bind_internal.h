@@ -69,6 +69,7 @@ struct BoundSource {
     size_t              column_count;
     int                 row_slot; /* holds the SimRow of a table that is changed; -1 */
     bool                for_update, read_past, has_isolation, is_table_variable;
+    bool                locks_rows, exclusive, no_wait; /* READCOMMITTEDLOCK, XLOCK, NOWAIT */
     SimIsolation        isolation;
     int                 table_lock; /* 1: TABLOCK, 2: TABLOCKX */
     bool                is_trusted; /* named by text of ours */

@@ -11,42 +11,90 @@ static JoinTree *leaf(Binder *binder, BoundSource *source)
     return tree;
 }
 
+/* The isolation a hint stands for; false: it stands for none. */
+static bool hint_isolation(Str hint, SimIsolation *out)
+{
+    static const struct {
+        const char  *name;
+        SimIsolation isolation;
+    } levels[] = {
+        {"NOLOCK", SIM_READ_UNCOMMITTED},        {"READUNCOMMITTED", SIM_READ_UNCOMMITTED},
+        {"READCOMMITTED", SIM_READ_COMMITTED},   {"READCOMMITTEDLOCK", SIM_READ_COMMITTED},
+        {"REPEATABLEREAD", SIM_REPEATABLE_READ}, {"HOLDLOCK", SIM_SERIALIZABLE},
+        {"SERIALIZABLE", SIM_SERIALIZABLE},      {"SNAPSHOT", SIM_SNAPSHOT}};
+
+    for (size_t i = 0; i < COUNT_OF(levels); i++) {
+        if (!str_equal_c(hint, levels[i].name)) continue;
+        *out = levels[i].isolation;
+        return true;
+    }
+    return false;
+}
+
+static bool lock_hint(Str hint, BoundSource *source)
+{
+    if (str_equal_c(hint, "READPAST"))
+        source->read_past = true;
+    else if (str_equal_c(hint, "UPDLOCK"))
+        source->for_update = true;
+    else if (str_equal_c(hint, "XLOCK"))
+        source->for_update = source->exclusive = true;
+    else if (str_equal_c(hint, "TABLOCK"))
+        source->table_lock = MAX(source->table_lock, 1);
+    else if (str_equal_c(hint, "TABLOCKX"))
+        source->table_lock = 2;
+    else if (str_equal_c(hint, "NOWAIT"))
+        source->no_wait = true;
+    else
+        return str_equal_c(hint, "ROWLOCK") || str_equal_c(hint, "PAGLOCK") ||
+               str_starts_with(hint, STR("INDEX")) || str_starts_with(hint, STR("FORCESEEK")) ||
+               str_starts_with(hint, STR("FORCESCAN")) || str_starts_with(hint, STR("KEEP"));
+    return true;
+}
+
+static bool check_hints(Binder *binder, const Source *from, BoundSource *source)
+{
+    SimIsolation isolation = source->has_isolation ? source->isolation
+                                                   : binder->session->options.isolation;
+    bool         locks     = source->for_update || source->table_lock > 0;
+
+    if (source->has_isolation && isolation == SIM_READ_UNCOMMITTED && locks)
+        return binder_error(binder, from->line, 1047, "Conflicting locking hints specified.");
+    if (source->has_isolation && isolation == SIM_SNAPSHOT)
+        return binder_error(binder, from->line, 10794,
+                            "The table option 'snapshot' is supported only with memory optimized "
+                            "tables.");
+    if (source->read_past && isolation != SIM_READ_COMMITTED && isolation != SIM_REPEATABLE_READ &&
+        !(isolation == SIM_SNAPSHOT && source->for_update))
+        return binder_error(binder, from->line, 650,
+                            "You can only specify the READPAST lock in the READ COMMITTED or "
+                            "REPEATABLE READ isolation levels.");
+    if (source->exclusive && source->table_lock == 1) source->table_lock = 2;
+    return true;
+}
+
 static bool apply_hints(Binder *binder, const Source *from, BoundSource *source)
 {
     for (size_t i = 0; i < from->hints.count; i++) {
-        Str hint = from->hints.items[i];
-        source->has_isolation |= true;
-        if (str_equal_c(hint, "NOLOCK") || str_equal_c(hint, "READUNCOMMITTED"))
-            source->isolation = SIM_READ_UNCOMMITTED;
-        else if (str_equal_c(hint, "HOLDLOCK") || str_equal_c(hint, "SERIALIZABLE"))
-            source->isolation = SIM_SERIALIZABLE;
-        else if (str_equal_c(hint, "REPEATABLEREAD"))
-            source->isolation = SIM_REPEATABLE_READ;
-        else if (str_equal_c(hint, "READCOMMITTED") || str_equal_c(hint, "READCOMMITTEDLOCK"))
-            source->isolation = SIM_READ_COMMITTED;
-        else {
-            source->has_isolation = false;
-            if (str_equal_c(hint, "READPAST"))
-                source->read_past = true;
-            else if (str_equal_c(hint, "UPDLOCK") || str_equal_c(hint, "XLOCK"))
-                source->for_update = true;
-            else if (str_equal_c(hint, "TABLOCK"))
-                source->table_lock = MAX(source->table_lock, 1);
-            else if (str_equal_c(hint, "TABLOCKX"))
-                source->table_lock = 2;
-            else if (!str_equal_c(hint, "ROWLOCK") && !str_equal_c(hint, "PAGLOCK") &&
-                     !str_equal_c(hint, "NOWAIT") && !str_starts_with(hint, STR("INDEX")) &&
-                     !str_starts_with(hint, STR("FORCESEEK")) &&
-                     !str_starts_with(hint, STR("KEEP")))
-                return binder_error(binder, from->line, 321,
-                                    "\"%.*s\" is not a recognized table hints option. If it is "
-                                    "intended as a parameter to a "
-                                    "table-valued function or to the CHANGETABLE function, ensure "
-                                    "that your database compatibility mode is set to 90.",
-                                    STR_ARG(hint));
+        Str          hint = from->hints.items[i];
+        SimIsolation isolation;
+        if (hint_isolation(hint, &isolation)) {
+            if (source->has_isolation && source->isolation != isolation)
+                return binder_error(binder, from->line, 1047,
+                                    "Conflicting locking hints specified.");
+            source->has_isolation = true;
+            source->isolation     = isolation;
+            source->locks_rows |= str_equal_c(hint, "READCOMMITTEDLOCK");
+        } else if (!lock_hint(hint, source)) {
+            return binder_error(binder, from->line, 321,
+                                "\"%.*s\" is not a recognized table hints option. If it is "
+                                "intended as a parameter to a "
+                                "table-valued function or to the CHANGETABLE function, ensure "
+                                "that your database compatibility mode is set to 90.",
+                                STR_ARG(hint));
         }
     }
-    return true;
+    return from->hints.count == 0 || check_hints(binder, from, source);
 }
 
 /* The outputs of a query become the columns of a source; what is not a slot yet is computed. */

@@ -130,7 +130,7 @@ static bool fill_locks(VirtualRows *rows, Exec *exec, BoundSource *source)
     }
     front_unlock(front);
     for (size_t i = 0; i < count; i++)
-        lock_row(rows, &locks[i], locks[i].object_id ? STR("OBJECT") : STR("KEY"));
+        lock_row(rows, &locks[i], locks[i].is_key ? STR("KEY") : STR("OBJECT"));
     return true;
 }
 

@@ -109,8 +109,7 @@ static int compatibility(int version)
 static const char *const on[]  = {"is_auto_create_stats_on", "is_auto_update_stats_on",
                                   "is_memory_optimized_enabled",
                                   "is_temporal_history_retention_enabled"};
-static const char *const off[] = {"is_read_only",
-                                  "is_auto_close_on",
+static const char *const off[] = {"is_auto_close_on",
                                   "is_auto_shrink_on",
                                   "is_in_standby",
                                   "is_cleanly_shutdown",
@@ -174,12 +173,20 @@ static bool fill_databases(VirtualRows *rows, Exec *exec, BoundSource *source)
         view_set(rows, row, "compatibility_level",
                  INT(compatibility(front_version(exec->session))));
         view_set(rows, row, "collation_name", TEXT(sim_collation_name(sim_collation_default())));
-        view_set(rows, row, "user_access", INT(0));
-        view_set(rows, row, "user_access_desc", TEXT(STR("MULTI_USER")));
+        bool single = sim_database_single_user(database) != 0;
+        view_set(rows, row, "user_access", INT(single ? 1 : 0));
+        view_set(rows, row, "user_access_desc",
+                 TEXT(single ? STR("SINGLE_USER") : STR("MULTI_USER")));
         view_set(rows, row, "state", INT(0));
         view_set(rows, row, "state_desc", TEXT(STR("ONLINE")));
-        view_set(rows, row, "snapshot_isolation_state", INT(0));
-        view_set(rows, row, "snapshot_isolation_state_desc", TEXT(STR("OFF")));
+        static const char *const states[] = {"OFF", "ON", "IN_TRANSITION_TO_OFF",
+                                             "IN_TRANSITION_TO_ON"};
+        SimSnapshotState         state    = sim_database_snapshot_state(database);
+        view_set(rows, row, "snapshot_isolation_state", INT(state));
+        view_set(rows, row, "snapshot_isolation_state_desc", TEXT(str_from_c(states[state])));
+        view_set(rows, row, "is_read_committed_snapshot_on",
+                 BIT(sim_database_reads_versions(database)));
+        view_set(rows, row, "is_read_only", BIT(session_reads_secondary(exec->session, database)));
         view_set(rows, row, "recovery_model", INT(1));
         view_set(rows, row, "recovery_model_desc", TEXT(STR("FULL")));
         view_set(rows, row, "log_reuse_wait", INT(0));
@@ -187,7 +194,6 @@ static bool fill_databases(VirtualRows *rows, Exec *exec, BoundSource *source)
             view_set(rows, row, off[i], BIT(false));
         for (size_t i = 0; i < COUNT_OF(on); i++)
             view_set(rows, row, on[i], BIT(true));
-        view_set(rows, row, "is_read_committed_snapshot_on", BIT(false));
         view_set(rows, row, "page_verify_option", INT(2));
         view_set(rows, row, "page_verify_option_desc", TEXT(STR("CHECKSUM")));
         view_set(rows, row, "log_reuse_wait_desc", TEXT(STR("NOTHING")));
@@ -370,12 +376,17 @@ static bool fill_requests(VirtualRows *rows, Exec *exec, BoundSource *source)
         view_set(rows, row, "request_id", INT(0));
         view_set(rows, row, "start_time", value_datetime(atomic_load(&session->public.request_us)));
         view_set(rows, row, "status", TEXT(wait ? STR("suspended") : STR("running")));
-        view_set(rows, row, "command", TEXT(STR("SELECT")));
+        const char *command = atomic_load(&session->public.command);
+        view_set(rows, row, "command",
+                 TEXT(command ? str_from_c(command) : STR("AWAITING COMMAND")));
         view_set(rows, row, "database_id", INT(database ? sim_database_id(database) : 1));
         view_set(rows, row, "blocking_session_id",
                  INT(wait ? atomic_load(&session->waiter.blocking_session_id) : 0));
         if (wait) view_set(rows, row, "wait_type", TEXT(str_from_c(wait)));
-        view_set(rows, row, "wait_time", INT(0));
+        int64_t waited_ns = wait ? clock_monotonic_ns(sim_server_clock(self->server)) -
+                                       atomic_load(&session->waiter.wait_start_ns)
+                                 : 0;
+        view_set(rows, row, "wait_time", INT(waited_ns / 1000000));
         view_set(rows, row, "last_wait_type", TEXT(wait ? str_from_c(wait) : STR("MISCELLANEOUS")));
         view_set(rows, row, "wait_resource", TEXT(STR_EMPTY));
         view_set(rows, row, "open_transaction_count",

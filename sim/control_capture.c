@@ -54,6 +54,16 @@ bool control_capture_mode(ProcCall *call)
            sim_error(call->error, 22901, "The database is not enabled for Change Data Capture.");
 }
 
+bool control_secondary(ProcCall *call)
+{
+    SimDatabase *database = control_database_arg(call, 0);
+    int64_t      lag_ms   = 0;
+
+    if (!database || !proc_i64(call, 1, &lag_ms)) return false;
+    sim_database_set_secondary(database, lag_ms);
+    return true;
+}
+
 bool control_capture_latency(ProcCall *call)
 {
     SimDatabase *database = control_database_arg(call, 0);

@@ -179,6 +179,7 @@ const ProcEntry control_procs[] = {
     {"cleanup_now", control_cleanup_now, "db"},
     {"cleanup_pause", control_cleanup_pause, "where,sql,db"},
     {"wait_captured", control_wait_captured, "db,lsn,timeout,commit_ts"},
+    {"secondary", control_secondary, "db,lag_ms"},
     {"on_read", control_on_read, "object,sql,when,rows,login"},
     {"gate", control_gate, "object,action"},
     {"fault", control_fault,

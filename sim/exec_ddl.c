@@ -516,31 +516,6 @@ static bool truncate(const Ddl *ddl)
 }
 
 /* --- schemas and databases --- */
-static bool word_is(const Stmt *stmt, size_t at, const char *word)
-{
-    return at < stmt->words.count &&
-           str_equal_ignoring_case(stmt->words.items[at], str_from_c(word));
-}
-
-/* Versions are not kept yet, so what would need them says so rather than being accepted. */
-static bool alter_database(SimSession *session, const Stmt *stmt, SimError *error)
-{
-    bool on = word_is(stmt, 1, "ON");
-
-    if (!session_is_owner(session))
-        return sim_error(error, 5011,
-                         "User does not have permission to alter database '%.*s', the database "
-                         "does not exist, or the database is "
-                         "not in a state that allows access checks.",
-                         STR_ARG(stmt->object.name));
-    if ((word_is(stmt, 0, "ALLOW_SNAPSHOT_ISOLATION") ||
-         word_is(stmt, 0, "READ_COMMITTED_SNAPSHOT")) &&
-        on)
-        return sim_not_supported(error, "%.*s ON", STR_ARG(stmt->words.items[0]));
-    if (stmt->words.count == 0) return sim_not_supported(error, "ALTER DATABASE ... COLLATE");
-    return true;
-}
-
 static bool schema_or_database(const Ddl *ddl)
 {
     SimSession *session = ddl->session;
@@ -579,7 +554,7 @@ static bool schema_or_database(const Ddl *ddl)
                              "Cannot drop database \"%.*s\" because it is currently in use.",
                              STR_ARG(name));
         return sim_drop_database(session->server, name, ddl->error);
-    default: return alter_database(session, stmt, ddl->error);
+    default: return run_alter_database(session, stmt, ddl->error);
     }
 }
 

@@ -200,6 +200,18 @@ static bool same_point(const Scan *scan)
     return true;
 }
 
+/* TABLOCK and TABLOCKX: to the end of the transaction where row locks would be held so long. */
+static bool scan_lock_table(const BoundSource *source, SimTxn *txn, SimIsolation isolation,
+                            SimError *error)
+{
+    bool exclusive = source->table_lock == 2;
+    bool to_end    = exclusive || isolation == SIM_REPEATABLE_READ || isolation == SIM_SERIALIZABLE;
+
+    if (source->table_lock == 0 || sim_txn_is_secondary(txn)) return true;
+    return sim_lock_table(txn, source->table, exclusive ? SIM_LOCK_EXCLUSIVE : SIM_LOCK_SHARED,
+                          to_end, error);
+}
+
 static bool scan_open_model(Scan *scan, Exec *exec, const SimRange *range)
 {
     BoundSource   *source  = scan->spec.source;
@@ -208,7 +220,11 @@ static bool scan_open_model(Scan *scan, Exec *exec, const SimRange *range)
     SimScanOptions options = {.isolation  = source->has_isolation ? source->isolation
                                                                   : session->options.isolation,
                               .for_update = source->for_update,
-                              .read_past  = source->read_past};
+                              .read_past  = source->read_past,
+                              .locks_rows = source->locks_rows,
+                              .exclusive  = source->exclusive,
+                              .no_wait    = source->no_wait,
+                              .is_target  = source->row_slot >= 0};
 
     if (source->is_table_variable && !session->variable_txn) {
         session->variable_txn = sim_txn_begin(source->database, &session->waiter,
@@ -217,11 +233,7 @@ static bool scan_open_model(Scan *scan, Exec *exec, const SimRange *range)
     }
     txn = source->is_table_variable ? session->variable_txn
                                     : session_txn(session, source->database);
-    if (source->table_lock > 0 &&
-        !sim_lock_table(txn, source->table,
-                        source->table_lock == 2 ? SIM_LOCK_EXCLUSIVE : SIM_LOCK_SHARED,
-                        source->table_lock == 2, exec->error))
-        return false;
+    if (!scan_lock_table(source, txn, options.isolation, exec->error)) return false;
     if (source->info->is_system || source->is_table_variable)
         options.isolation = SIM_READ_COMMITTED;
     if (scan->spec.is_point) options.limit_hint = 1;

@@ -308,6 +308,27 @@ static DataRun data_run(StmtKind kind, uint16_t *command, bool *is_dml)
     return NULL;
 }
 
+static bool is_temporary_name(Str name)
+{
+    return name.len > 0 && (name.ptr[0] == '#' || name.ptr[0] == '@');
+}
+
+/* A secondary is only read; metadata has no versions, so SNAPSHOT transactions leave it alone. */
+static bool may_run(SimSession *session, const Stmt *stmt, SimError *error)
+{
+    bool changes_tables = stmt->kind == STMT_ALTER_TABLE || stmt->kind == STMT_CREATE_INDEX ||
+                          stmt->kind == STMT_DROP_INDEX;
+
+    if (stmt->kind == STMT_SELECT || is_temporary_name(stmt->object.name)) return true;
+    if (!session_may_write(session, error)) return false;
+    if (!changes_tables || session->tran_count == 0 || session->options.isolation != SIM_SNAPSHOT)
+        return true;
+    return sim_error(error, 3964,
+                     "Transaction failed because this DDL statement is not allowed inside a "
+                     "snapshot isolation transaction. Since metadata is not versioned, a metadata "
+                     "change can lead to inconsistency if mixed within snapshot isolation.");
+}
+
 static Flow run_data(SimSession *session, const Stmt *stmt, DataRun run, uint16_t command,
                      bool is_dml)
 {
@@ -326,7 +347,8 @@ static Flow run_data(SimSession *session, const Stmt *stmt, DataRun run, uint16_
     stat_add(&session->stats.statements, 1);
     session_statement_begin(session);
     bool doomed = session->doomed && stmt->kind != STMT_SELECT;
-    bool ok     = control_statement(session, stmt, &error) && session_alive(session, &error);
+    bool ok     = control_statement(session, stmt, &error) && session_alive(session, &error) &&
+              may_run(session, stmt, &error);
     if (ok && doomed)
         ok = sim_error(&error, 3930,
                        "The current transaction cannot be committed and cannot support operations "
@@ -580,6 +602,36 @@ static bool run_return(SimSession *session, const Stmt *stmt, Arena *arena, SimE
     return true;
 }
 
+/* Of a transaction or a savepoint: 32 characters count. */
+static bool transaction_name(SimSession *session, const Stmt *stmt, Str *out, SimError *error)
+{
+    *out = stmt->name;
+    if (str_is_empty(stmt->variable)) return true;
+    const Variable *variable = frame_find(session->frame, stmt->variable);
+    if (!variable)
+        return sim_error(error, 137, "Must declare the scalar variable \"%.*s\".",
+                         STR_ARG(stmt->variable));
+    *out = variable->value.is_null ? STR_EMPTY
+                                   : sim_value_text(session->request_arena, &variable->value);
+    return true;
+}
+
+static bool run_transaction(SimSession *session, const Stmt *stmt, SimError *error)
+{
+    Str name;
+
+    if (!transaction_name(session, stmt, &name, error)) return false;
+    switch ((int)stmt->kind) { /* the four that come here */
+    case STMT_COMMIT: return session_commit(session, error);
+    case STMT_ROLLBACK: return session_rollback(session, name, error);
+    case STMT_SAVE_TRAN: return session_save(session, name, error);
+    default: break;
+    }
+    if (session->options.implicit_transactions && session->tran_count == 0)
+        (void)session_begin(session, STR_EMPTY); /* it opens one like any other statement */
+    return session_begin(session, name);
+}
+
 static bool run_small(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error)
 {
     switch (stmt->kind) {
@@ -592,10 +644,10 @@ static bool run_small(SimSession *session, const Stmt *stmt, Arena *arena, SimEr
     case STMT_RAISERROR: return run_raiserror(session, stmt, arena, error);
     case STMT_THROW: return run_throw(session, stmt, arena, error);
     case STMT_RETURN: return run_return(session, stmt, arena, error);
-    case STMT_BEGIN_TRAN: return session_begin(session, stmt->name);
-    case STMT_COMMIT: return session_commit(session, error);
-    case STMT_ROLLBACK: return session_rollback(session, stmt->name, error);
-    case STMT_SAVE_TRAN: return session_save(session, stmt->name, error);
+    case STMT_BEGIN_TRAN:
+    case STMT_COMMIT:
+    case STMT_ROLLBACK:
+    case STMT_SAVE_TRAN: return run_transaction(session, stmt, error);
     case STMT_EXECUTE_AS:
     case STMT_REVERT: return run_context(session, stmt, arena, error);
     case STMT_KILL: return run_kill(session, stmt, arena, error);
@@ -777,6 +829,30 @@ static Flow run_cursor_statement(SimSession *session, const Stmt *stmt)
     return session->sink_failed ? FLOW_CLOSE : flow;
 }
 
+/* As sys.dm_exec_requests names it. */
+static const char *command_of(StmtKind kind)
+{
+    switch ((int)kind) { /* the rest are told apart by nobody */
+    case STMT_INSERT: return "INSERT";
+    case STMT_UPDATE: return "UPDATE";
+    case STMT_DELETE: return "DELETE";
+    case STMT_TRUNCATE: return "TRUNCATE TABLE";
+    case STMT_CREATE_TABLE: return "CREATE TABLE";
+    case STMT_ALTER_TABLE: return "ALTER TABLE";
+    case STMT_DROP_TABLE: return "DROP TABLE";
+    case STMT_CREATE_INDEX: return "CREATE INDEX";
+    case STMT_DROP_INDEX: return "DROP INDEX";
+    case STMT_ALTER_DATABASE: return "ALTER DATABASE";
+    case STMT_COMMIT: return "COMMIT TRANSACTION";
+    case STMT_ROLLBACK: return "ROLLBACK TRANSACTION";
+    case STMT_WAITFOR: return "WAITFOR";
+    case STMT_EXEC:
+    case STMT_EXEC_TEXT: return "EXECUTE";
+    case STMT_KILL: return "KILL";
+    default: return "SELECT";
+    }
+}
+
 Flow run_statement(SimSession *session, const Stmt *stmt)
 {
     uint16_t    command = 0;
@@ -785,6 +861,7 @@ Flow run_statement(SimSession *session, const Stmt *stmt)
     Flow        flow    = FLOW_NEXT;
 
     session->stmt = stmt;
+    atomic_store_explicit(&session->public.command, command_of(stmt->kind), memory_order_relaxed);
     session_publish(session, true);
     DataRun run = data_run(stmt->kind, &command, &is_dml);
     if (run) {

@@ -61,6 +61,10 @@ static bool bind_scope(Update *update, QueryScope *scope)
                                    .schema      = source->schema,
                                    .name        = source->name,
                                    .is_variable = source->is_table_variable};
+    if (source->has_isolation && source->isolation == SIM_READ_UNCOMMITTED)
+        return binder_error(change->binder, stmt->line, 1065,
+                            "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target "
+                            "tables of INSERT, UPDATE, DELETE or MERGE statements.");
     source->row_slot    = binder_slot(change->binder);
     source->for_update  = true;
     return true;

@@ -100,6 +100,7 @@ bool         control_sleep(ProcCall *call);
 bool         control_knob(ProcCall *call);
 bool         control_capture_mode(ProcCall *call);
 bool         control_capture_latency(ProcCall *call);
+bool         control_secondary(ProcCall *call);
 bool         control_scan_now(ProcCall *call);
 bool         control_idle_now(ProcCall *call);
 bool         control_idle_interval(ProcCall *call);

@@ -248,6 +248,7 @@ typedef struct SimWaiter {
     /* For sys.dm_exec_requests, written by waits. */
     _Atomic(const char *) wait_type; /* "LCK_M_S"; NULL: running */
     _Atomic int32_t       blocking_session_id;
+    _Atomic int64_t       wait_start_ns; /* monotonic */
     _Atomic int64_t       lock_waits;
     atomic_bool           wake_is_pending; /* internal */
     struct LockRequest   *request;         /* internal: what it waits for */
@@ -262,8 +263,9 @@ void sim_waiter_wake(SimWaiter *waiter);
  * until somebody has to wait for it. Copies in `arena`. */
 typedef struct SimLockInfo {
     int32_t     database_id, session_id;
-    int32_t     object_id; /* 0: a row */
+    int32_t     object_id; /* the table; 0: CDC's own */
     const char *mode;      /* "IX" */
+    bool        is_key;    /* a row of it, or a range */
     bool        is_waiting, is_conversion;
     uint64_t    txn_id;
 } SimLockInfo;
@@ -274,9 +276,41 @@ bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms);
 /* The same until the server's clock (a virtual_clock) has come to `due_ns`, INT64_MAX: for ever. May return early. */
 bool sim_waiter_wait_until(SimWaiter *waiter, Clock *clock, int64_t due_ns);
 
+/* What ALTER DATABASE sets. */
+typedef enum SimSnapshotState { /* sys.databases.snapshot_isolation_state */
+                                SIM_SNAPSHOT_OFF,
+                                SIM_SNAPSHOT_ON,
+                                SIM_SNAPSHOT_TURNS_OFF,
+                                SIM_SNAPSHOT_TURNS_ON
+} SimSnapshotState;
+SimSnapshotState sim_database_snapshot_state(const SimDatabase *database);
+bool             sim_database_reads_versions(const SimDatabase *database);
+/* Waits for transactions that were open before: every one when it is turned on, those under
+ * SNAPSHOT when it is turned off. Errors leave it as it was. */
+bool sim_database_allow_snapshot(SimDatabase *database, SimWaiter *waiter, bool on,
+                                 SimError *error) MUST_CHECK;
+void sim_database_set_reads_versions(SimDatabase *database, bool on);
+/* Has another session than this one's transactions open in it? */
+bool sim_database_is_busy(SimDatabase *database, const SimWaiter *waiter);
+/* 0: anyone; -1: one session at a time; else that session's id. */
+int32_t sim_database_single_user(const SimDatabase *database);
+void    sim_database_set_single_user(SimDatabase *database, int32_t session_id);
+/* A readable secondary that is lag_ms behind; -1: none. */
+void    sim_database_set_secondary(SimDatabase *database, int64_t lag_ms);
+int64_t sim_database_secondary_lag_ms(const SimDatabase *database);
+/* Rows that are kept because a reader of versions may look at older ones of them; for tests. */
+size_t sim_database_kept_rows(SimDatabase *database);
+
 SimTxn  *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation isolation);
 bool     sim_txn_has_written(const SimTxn *txn);
 uint64_t sim_txn_id(const SimTxn *txn); /* unique in the server: the transaction descriptor */
+/* The session's level now, for what comes; from a database's transaction on the session's others
+ * know whether it began under SNAPSHOT. */
+void sim_txn_set_isolation(SimTxn *txn, SimIsolation isolation);
+void sim_txn_join(SimTxn *txn, const SimTxn *first);
+/* Reads what the secondary has reached, and writes nothing (3906). */
+void sim_txn_set_secondary(SimTxn *txn);
+bool sim_txn_is_secondary(const SimTxn *txn);
 /* Around each statement: a number for command ids (2.14), and the end of locks that last as long as
  * a statement. */
 void sim_txn_statement_begin(SimTxn *txn);
@@ -341,6 +375,13 @@ typedef struct SimScanOptions {
      * transaction ends. */
     bool for_update;
     bool read_past;
+    /* READCOMMITTEDLOCK: no versions, whatever the database says. */
+    bool locks_rows;
+    bool exclusive; /* with for_update: XLOCK */
+    bool no_wait;   /* NOWAIT: 1222 at the first lock that is not free */
+    /* With for_update: the scan finds the rows of an UPDATE or DELETE, and SNAPSHOT looks for
+     * conflicts when it writes. Else a hint, and SNAPSHOT looks at once. */
+    bool is_target;
     /* The caller wants about that many rows, so batches stay small; 0: unknown. */
     int64_t limit_hint;
 } SimScanOptions;

@@ -279,34 +279,27 @@ void body_remove_entries(Body *body, Item *place, SimRow *row, const SimRow *bef
     }
 }
 
-/* Entries that only versions below the head have; the head's own is no longer in doubt. */
-static void settle_entries(Body *body, Item *place, Buf *scratch)
+void body_drop_entries(Body *body, Item *place, const SimRow *gone, Buf *scratch)
 {
-    SimRow *head = place_head(place);
-
+    if (!has_columns(gone)) return;
     for (size_t i = first_index(body); i < body->info->index_count; i++) {
-        Item *kept = has_columns(head) ? find_entry(body, i, head, place, scratch) : NULL;
-        if (kept != NULL) atomic_fetch_and(&kept->flags, ~ITEM_STALE);
-        for (const SimRow *row = head->previous; row != NULL; row = row->previous) {
-            Item *entry = has_columns(row) ? find_entry(body, i, row, place, scratch) : NULL;
-            if (entry == NULL || entry == kept) continue;
-            (void)tree_remove(tree_of_index(body, i), entry);
-            mem_free(entry);
-        }
+        Item *entry = find_entry(body, i, gone, place, scratch);
+        if (entry == NULL || chain_has_key(body, i, place_head(place), place, entry, scratch))
+            continue;
+        (void)tree_remove(tree_of_index(body, i), entry);
+        mem_free(entry);
     }
 }
 
-void body_settle(SimTable *table, Body *body, Item *place, Buf *scratch)
+void body_settle_alone(SimTable *table, Body *body, Item *place, Buf *scratch)
 {
     SimRow *head = place_head(place);
 
-    if (body->tree_count > 1 && (head->previous != NULL)) settle_entries(body, place, scratch);
-    for (SimRow *row = head->previous, *previous; row != NULL; row = previous) {
-        previous = row->previous;
-        row_retire(table, row);
+    for (size_t i = first_index(body); has_columns(head) && i < body->info->index_count; i++) {
+        Item *entry = find_entry(body, i, head, place, scratch);
+        if (entry != NULL) atomic_fetch_and(&entry->flags, ~ITEM_STALE);
     }
-    head->previous = NULL;
-    if (!(head->flags & ROW_TOMBSTONE)) return;
+    if (has_columns(head) || atomic_load(&place->flags) & ITEM_KEPT) return;
     (void)tree_remove(&body->trees[0], place);
     row_retire(table, head);
     place_free(table->database->server, place);

@@ -156,6 +156,7 @@ SimTable *table_new(SimDatabase *database, const SimTableSpec *spec, int32_t obj
     table->is_temporary   = spec->is_temporary;
     table->arena          = arena_new();
     table->next_column_id = (int32_t)spec->column_count + 1;
+    table->lock.table     = table;
     int failed            = pthread_mutex_init(&table->turnstile, NULL);
     failed |= pthread_mutex_init(&table->pin_lock, NULL);
     failed |= pthread_rwlock_init(&table->latch, NULL);

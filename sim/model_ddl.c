@@ -36,6 +36,15 @@ static void table_event_rollback(TxnEvent *event, SimTxn *txn)
         database_remove_table(database, change->table);
 }
 
+/* Metadata has no versions: a SNAPSHOT transaction that began before must not use the table. */
+static void table_event_commit(TxnEvent *event, SimTxn *txn, Lsn lsn)
+{
+    const TableEvent *change = (const TableEvent *)event;
+
+    (void)lsn;
+    atomic_store(&change->table->altered_state, atomic_load(&txn->state));
+}
+
 static void table_event_done(TxnEvent *event)
 {
     TableEvent  *change   = (TableEvent *)event;
@@ -47,6 +56,7 @@ static void table_event_done(TxnEvent *event)
         database_forget_table(database, table);
         table_free(table);
     } else if (is_gone) {
+        versions_forget(table, table_body(table));
         latch_exclusive(table);
         body_free_rows(table_body(table), database->server);
         latch_release(table);
@@ -59,7 +69,9 @@ static void push_table_event(SimTxn *txn, SimTable *table, bool is_drop)
 {
     TableEvent *event = mem_alloc(sizeof *event);
 
-    *event = (TableEvent){.base    = {.rollback = table_event_rollback, .done = table_event_done},
+    *event = (TableEvent){.base    = {.commit   = table_event_commit,
+                                      .rollback = table_event_rollback,
+                                      .done     = table_event_done},
                           .table   = table,
                           .is_drop = is_drop};
     txn_push_event(txn, &event->base);
@@ -208,8 +220,14 @@ static bool change_body(SimTxn *txn, SimTable *table, const SimTableInfo *info, 
 {
     Body *before = table_body(table);
     Body *after  = body_new(info);
+    bool  ok     = true;
 
-    if (make != NULL && !fill_body(after, before, make, arg, error)) {
+    if (make != NULL) {
+        latch_shared(table); /* the version store may take rows out meanwhile */
+        ok = fill_body(after, before, make, arg, error);
+        latch_release(table);
+    }
+    if (!ok) {
         body_free(after, txn->database->server);
         return false;
     }
@@ -399,8 +417,9 @@ bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const
                          STR_ARG(column->name), STR_ARG(info->name));
     bool fills = column->is_identity || column->type.kind == SIM_ROWVERSION ||
                  (fill != NULL && !fill->is_null);
-    if (!column->is_nullable && !fills && !column->is_computed &&
-        table_body(table)->trees[0].count > 0)
+    const TableDelta *delta = txn_delta(txn, table);
+    int64_t           rows  = sim_table_row_count(table) + (delta != NULL ? delta->rows : 0);
+    if (!column->is_nullable && !fills && !column->is_computed && rows > 0)
         return sim_error(
             error, 4901,
             "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT "

@@ -35,6 +35,7 @@ typedef struct CommitNode   CommitNode;
 typedef struct Instance     Instance;
 typedef struct SimCdc       SimCdc;
 typedef struct Synthetic    Synthetic;
+typedef struct RangeLock    RangeLock;
 
 /* --- rows (model_row.c) --- */
 #define ROW_TOMBSTONE 1 /* the row is deleted in this version; no columns */
@@ -113,6 +114,7 @@ static inline uint64_t stamp_of_txn(const SimTxn *txn)
 #define ITEM_LOCKED 1u /* the lock manager knows it */
 #define ITEM_DEAD   2u /* not in its tree any more: the lock manager frees it */
 #define ITEM_STALE  4u /* an entry whose row's newest version may have another key */
+#define ITEM_KEPT   8u /* older versions wait in the version store; it alone takes the place out */
 
 Item *item_new(void *ref, Bytes key, Bytes suffix);
 
@@ -147,6 +149,9 @@ struct LockResource {
     Hold         *holds;
     LockRequest  *first, *last; /* who waits, in the order of service */
     uint32_t      users;        /* sessions in lock_wait, the queue or no more */
+    SimTable     *table;        /* it is, or is in; NULL: CDC's */
+    RangeLock    *range;        /* of a range; it goes when nobody is left */
+    bool          is_over;      /* the range's transaction has ended */
 };
 
 /* Sessions to wake as soon as no latch is held. */
@@ -183,6 +188,9 @@ struct SimTable {
     Str         name_key;    /* in the catalogue; the arena's */
     Instance   *captures[2]; /* oldest first; under CDC's mutex, and changed under Sch-M only */
     atomic_uint capture_count;
+    _Atomic uint64_t altered_state; /* of the commit that changed the description last */
+    RangeLock       *ranges;        /* under the latch, changed exclusively */
+    atomic_uint      range_count;
 };
 
 static inline Body *table_body(const SimTable *table)
@@ -212,10 +220,63 @@ body_new_place(Body *body,
  * leaves behind. */
 void body_add_entries(Body *body, Item *place, SimRow *row, const SimRow *before, Buf *scratch);
 void body_remove_entries(Body *body, Item *place, SimRow *row, const SimRow *before,
-                         Buf *scratch); /* the reverse */
-/* After a commit: older versions and their entries go, the whole place when the row is deleted. */
-void body_settle(SimTable *table, Body *body, Item *place, Buf *scratch);
+                         Buf *scratch);          /* the reverse */
 void place_free(SimServer *server, Item *place); /* out of its tree already */
+
+/* Removes the entries of a version that has left its chain, unless another version needs them. */
+void body_drop_entries(Body *body, Item *place, const SimRow *gone, Buf *scratch);
+/* The place has one version: its entries are no longer in doubt, a deleted row goes. */
+void body_settle_alone(SimTable *table, Body *body, Item *place, Buf *scratch);
+
+/* --- views and the versions kept for them (model_view.c) --- */
+/* What a reader of versions sees: everything committed up to `bound`, and its own changes. */
+typedef struct View {
+    struct View *previous, *next; /* of the database, oldest first */
+    uint64_t     bound;           /* as SimTxn.state */
+    bool         is_set;
+} View;
+
+typedef struct Kept { /* a row with versions that somebody may still look at */
+    SimTable *table;
+    Body     *body;
+    Item     *place;
+    uint64_t  state; /* of its newest version: once every view is as new, the others go */
+} Kept;
+
+typedef struct CommitTime {
+    uint64_t state;
+    int64_t  utc_us;
+} CommitTime;
+
+typedef struct VersionStore {
+    /* Views: under the log's mutex. The bounds of the oldest and the newest may be read without;
+     * UINT64_MAX and 0 when there is none. */
+    View            *oldest, *newest;
+    _Atomic uint64_t horizon, newest_bound;
+    View             lagging; /* what a secondary keeps alive */
+    _Atomic int64_t  lag_us;  /* of the secondary; -1: there is none */
+    CommitTime      *times;   /* a ring: commits the secondary has not reached */
+    size_t           time_first, time_count, time_capacity;
+    pthread_mutex_t  mutex; /* of what follows; after a table's latch */
+    Kept            *kept;  /* a ring */
+    size_t           kept_first, kept_count, kept_capacity;
+} VersionStore;
+
+void versions_open(SimDatabase *database);
+void versions_close(SimDatabase *database);
+/* Opens a view of everything committed so far, or of what the secondary has reached. */
+void view_open(SimDatabase *database, View *view, bool is_lagging);
+void view_close(SimDatabase *database, View *view); /* harmless when it is not set */
+/* Frees what no view needs any more. With no latch held. */
+void versions_collect(SimDatabase *database);
+/* Inside the log's mutex: a commit has happened. */
+void versions_note_commit(SimDatabase *database, uint64_t state);
+/* With the latch held exclusively, after the newest version was settled or taken back. */
+void versions_trim(SimTable *table, Body *body, Item *place, Buf *scratch);
+/* Nobody looks at rows of this body any more. */
+void versions_forget(SimTable *table, const Body *body);
+/* The rows of a body go on under another description. */
+void versions_move(SimTable *table, const Body *from, Body *to);
 
 /* Memory of old versions. With the table's latch held (pin: shared will do). */
 void pin_set(SimTable *table, Pin *pin);
@@ -231,6 +292,9 @@ typedef enum LockMode {
     LOCK_S,
     LOCK_U,
     LOCK_X,
+    LOCK_RANGE_S, /* a range that was read: nothing may come into it */
+    LOCK_RANGE_U, /* the same, read in order to write */
+    LOCK_RANGE_I, /* what comes into a range asks for */
     LOCK_MODE_COUNT
 } LockMode;
 typedef enum LockAnswer { LOCK_GRANTED, LOCK_QUEUED, LOCK_REFUSED } LockAnswer;
@@ -267,7 +331,8 @@ void lock_manager_close(LockManager *manager);
 LockAnswer lock_ask(SimTxn *txn, LockResource *resource, LockMode mode, SimError *error);
 /* The same for a row; `holder` is the transaction of its uncommitted version, or NULL. With the
  * table's latch held. */
-LockAnswer lock_ask_row(SimTxn *txn, Item *place, LockMode mode, SimTxn *holder, SimError *error);
+LockAnswer lock_ask_row(SimTxn *txn, SimTable *table, Item *place, LockMode mode, SimTxn *holder,
+                        SimError *error);
 bool       lock_wait(SimTxn *txn, SimError *error) MUST_CHECK;
 bool       lock_take(SimTxn *txn, LockResource *resource, LockMode mode,
                      SimError *error) MUST_CHECK;                              /* ask and wait */
@@ -278,6 +343,20 @@ void       lock_release_all(SimTxn *txn);
 /* Somebody else has a lock on the row that stands in the way of writing it. With the latch held. */
 bool lock_row_is_in_way(SimTxn *txn, const Item *place, LockMode mode);
 bool waiter_check(SimWaiter *waiter, SimError *error) MUST_CHECK; /* attention, kill */
+/* The range of a lock resource is over; it goes with the last one that waits for it. */
+void lock_end_range(LockManager *manager, LockResource *resource);
+
+/* --- ranges of SERIALIZABLE readers (model_range.c) --- */
+/* Bounds as in a scan: keys at or above `low` and below `high`; ptr NULL: open. */
+bool range_take(SimTxn *txn, SimTable *table, const Tree *tree, Str low, Str high, bool for_update,
+                SimError *error) MUST_CHECK;
+/* A row is about to come to new keys (`before`: the version it replaces in its place, or NULL). With
+ * the latch held; GRANTED: nothing is in the way, QUEUED: wait for a lock to be given back. */
+LockAnswer range_ask(SimTxn *txn, SimTable *table, Body *body, Str place_key, const SimRow *row,
+                     const SimRow *before, SimError *error);
+void       ranges_release(SimTxn *txn);
+/* The ranges of a table, one after the other, from NULL to NULL. With its latch held. */
+const LockResource *range_next(const SimTable *table, const LockResource *after);
 
 /* --- transactions (model_txn.c) --- */
 /* Something that ends with the transaction. `commit` (may be NULL) runs inside the log's mutex,
@@ -338,8 +417,14 @@ struct SimTxn {
     size_t      delta_count, delta_capacity;
     StatementLock *statement_locks;
     size_t         statement_lock_count, statement_lock_capacity;
-    Arena         *scratch; /* keys */
-    Buf            key;
+    /* The level of its first access to rows; SNAPSHOT has a view of its own from there on. */
+    enum { TXN_NO_ACCESS, TXN_SNAPSHOT, TXN_OTHER } access;
+    View       view, statement_view; /* the second: READ_COMMITTED_SNAPSHOT */
+    bool       is_lagging;           /* on the secondary */
+    RangeLock *ranges;
+    SimTxn    *previous_open, *next_open; /* in the database's list */
+    Arena     *scratch;                   /* keys */
+    Buf        key;
 };
 
 void        txn_push_row(SimTxn *txn, SimTable *table, SimRow *row);
@@ -390,6 +475,33 @@ static inline const SimRow *row_committed(const SimRow *row)
     }
     return NULL;
 }
+
+/* The version a view shows; NULL: none. With the latch held. */
+static inline const SimRow *row_in_view(const SimRow *row, const SimTxn *txn, uint64_t bound)
+{
+    for (; row != NULL; row = row->previous) {
+        uint64_t stamp = atomic_load_explicit(&row->stamp, memory_order_acquire);
+        if (stamp & 1) {
+            SimTxn *writer = (SimTxn *)(uintptr_t)(stamp - 1);
+            if (writer == txn || writer->waiter == txn->waiter) return row;
+            stamp = atomic_load_explicit(&writer->state, memory_order_acquire);
+            if (stamp == 0 || stamp & 1) continue;
+        }
+        if (stamp <= bound) return row;
+    }
+    return NULL;
+}
+
+/* A table whose rows SNAPSHOT and READ_COMMITTED_SNAPSHOT read in versions. */
+static inline bool table_has_versions(const SimTable *table)
+{
+    return !table->is_system && !table->is_temporary;
+}
+
+/* The transaction touches rows: fixes the view of a SNAPSHOT one. 3951, 3952, 3954, 3956. */
+bool txn_access(SimTxn *txn, const SimTable *table, SimIsolation isolation,
+                SimError *error) MUST_CHECK;
+bool update_conflict(const SimTable *table, SimError *error); /* 3960 */
 
 /* --- the log (model_log.c) --- */
 typedef enum LogKind {
@@ -510,6 +622,12 @@ struct SimDatabase {
     _Atomic uint64_t rowversion;
     SimLog           log;
     SimCdc          *cdc;
+    VersionStore     versions;
+    atomic_int       snapshot_state; /* SimSnapshotState */
+    atomic_bool      reads_versions; /* READ_COMMITTED_SNAPSHOT */
+    atomic_int       single_user;    /* the session that has it for itself; 0: anyone, -1: one */
+    pthread_mutex_t  open_mutex;     /* of the list of open transactions */
+    SimTxn          *open_txns;
 };
 
 typedef struct LoginEntry {

@@ -13,36 +13,61 @@
 #define NS_PER_MS   INT64_C(1000000)
 
 /* clang-format off */
+#define ALL_MODES ((1u << LOCK_MODE_COUNT) - 1)
+
 /* Modes that cannot be held by two sessions at once. */
-static const uint8_t conflicts[LOCK_MODE_COUNT] = {
-    [LOCK_SCH_S] = 1u << LOCK_SCH_M,
-    [LOCK_SCH_M] = (1u << LOCK_MODE_COUNT) - 1,
-    [LOCK_IS]    = 1u << LOCK_SCH_M | 1u << LOCK_X,
-    [LOCK_IX]    = 1u << LOCK_SCH_M | 1u << LOCK_S | 1u << LOCK_U | 1u << LOCK_X,
-    [LOCK_S]     = 1u << LOCK_SCH_M | 1u << LOCK_IX | 1u << LOCK_X,
-    [LOCK_U]     = 1u << LOCK_SCH_M | 1u << LOCK_IX | 1u << LOCK_U | 1u << LOCK_X,
-    [LOCK_X]     = (1u << LOCK_MODE_COUNT) - 1 - (1u << LOCK_SCH_S),
+static const uint16_t conflicts[LOCK_MODE_COUNT] = {
+    [LOCK_SCH_S]   = 1u << LOCK_SCH_M,
+    [LOCK_SCH_M]   = ALL_MODES,
+    [LOCK_IS]      = 1u << LOCK_SCH_M | 1u << LOCK_X,
+    [LOCK_IX]      = 1u << LOCK_SCH_M | 1u << LOCK_S | 1u << LOCK_U | 1u << LOCK_X,
+    [LOCK_S]       = 1u << LOCK_SCH_M | 1u << LOCK_IX | 1u << LOCK_X,
+    [LOCK_U]       = 1u << LOCK_SCH_M | 1u << LOCK_IX | 1u << LOCK_U | 1u << LOCK_X,
+    [LOCK_X]       = ALL_MODES - (1u << LOCK_SCH_S),
+    [LOCK_RANGE_S] = 1u << LOCK_RANGE_I,
+    [LOCK_RANGE_U] = 1u << LOCK_RANGE_U | 1u << LOCK_RANGE_I,
+    [LOCK_RANGE_I] = 1u << LOCK_RANGE_S | 1u << LOCK_RANGE_U,
 };
 
 static const char *const wait_types[LOCK_MODE_COUNT] = {
-    [LOCK_SCH_S] = "LCK_M_SCH_S",
-    [LOCK_SCH_M] = "LCK_M_SCH_M",
-    [LOCK_IS]    = "LCK_M_IS",
-    [LOCK_IX]    = "LCK_M_IX",
-    [LOCK_S]     = "LCK_M_S",
-    [LOCK_U]     = "LCK_M_U",
-    [LOCK_X]     = "LCK_M_X",
+    [LOCK_SCH_S]   = "LCK_M_SCH_S",
+    [LOCK_SCH_M]   = "LCK_M_SCH_M",
+    [LOCK_IS]      = "LCK_M_IS",
+    [LOCK_IX]      = "LCK_M_IX",
+    [LOCK_S]       = "LCK_M_S",
+    [LOCK_U]       = "LCK_M_U",
+    [LOCK_X]       = "LCK_M_X",
+    [LOCK_RANGE_S] = "LCK_M_RS_S",
+    [LOCK_RANGE_U] = "LCK_M_RS_U",
+    [LOCK_RANGE_I] = "LCK_M_RIn_NL",
+};
+
+/* As sys.dm_tran_locks names them. */
+static const char *const mode_names[LOCK_MODE_COUNT] = {
+    [LOCK_SCH_S]   = "Sch-S",
+    [LOCK_SCH_M]   = "Sch-M",
+    [LOCK_IS]      = "IS",
+    [LOCK_IX]      = "IX",
+    [LOCK_S]       = "S",
+    [LOCK_U]       = "U",
+    [LOCK_X]       = "X",
+    [LOCK_RANGE_S] = "RangeS-S",
+    [LOCK_RANGE_U] = "RangeS-U",
+    [LOCK_RANGE_I] = "RangeI-N",
 };
 
 /* Holding one of these makes asking for the mode unnecessary. */
-static const uint8_t covers[LOCK_MODE_COUNT] = {
-    [LOCK_SCH_S] = (1u << LOCK_MODE_COUNT) - 1,
-    [LOCK_SCH_M] = 1u << LOCK_SCH_M,
-    [LOCK_IS]    = (1u << LOCK_MODE_COUNT) - 1 - (1u << LOCK_SCH_S),
-    [LOCK_IX]    = 1u << LOCK_IX | 1u << LOCK_X | 1u << LOCK_SCH_M,
-    [LOCK_S]     = 1u << LOCK_S | 1u << LOCK_U | 1u << LOCK_X | 1u << LOCK_SCH_M,
-    [LOCK_U]     = 1u << LOCK_U | 1u << LOCK_X | 1u << LOCK_SCH_M,
-    [LOCK_X]     = 1u << LOCK_X | 1u << LOCK_SCH_M,
+static const uint16_t covers[LOCK_MODE_COUNT] = {
+    [LOCK_SCH_S]   = ALL_MODES,
+    [LOCK_SCH_M]   = 1u << LOCK_SCH_M,
+    [LOCK_IS]      = ALL_MODES - (1u << LOCK_SCH_S),
+    [LOCK_IX]      = 1u << LOCK_IX | 1u << LOCK_X | 1u << LOCK_SCH_M,
+    [LOCK_S]       = 1u << LOCK_S | 1u << LOCK_U | 1u << LOCK_X | 1u << LOCK_SCH_M,
+    [LOCK_U]       = 1u << LOCK_U | 1u << LOCK_X | 1u << LOCK_SCH_M,
+    [LOCK_X]       = 1u << LOCK_X | 1u << LOCK_SCH_M,
+    [LOCK_RANGE_S] = 1u << LOCK_RANGE_S | 1u << LOCK_RANGE_U,
+    [LOCK_RANGE_U] = 1u << LOCK_RANGE_U,
+    [LOCK_RANGE_I] = 1u << LOCK_RANGE_I,
 };
 /* clang-format on */
 
@@ -169,7 +194,7 @@ static LockResource *find_resource(const LockManager *manager, const Item *place
     return resource;
 }
 
-static LockResource *resource_of_row(LockManager *manager, Item *place)
+static LockResource *resource_of_row(LockManager *manager, SimTable *table, Item *place)
 {
     LockResource *resource = find_resource(manager, place);
 
@@ -180,8 +205,8 @@ static LockResource *resource_of_row(LockManager *manager, Item *place)
         manager->free_resources = resource->next;
     else
         resource = mem_alloc(sizeof *resource);
-    size_t bucket            = bucket_of(manager, place);
-    *resource                = (LockResource){.place = place, .next = manager->buckets[bucket]};
+    size_t bucket = bucket_of(manager, place);
+    *resource = (LockResource){.place = place, .next = manager->buckets[bucket], .table = table};
     manager->buckets[bucket] = resource;
     manager->resource_count++;
     atomic_fetch_or(&place->flags, ITEM_LOCKED);
@@ -192,9 +217,12 @@ static LockResource *resource_of_row(LockManager *manager, Item *place)
  * goes with it. */
 static void drop_resource_if_idle(LockManager *manager, LockResource *resource)
 {
-    if (resource->place == NULL || resource->holds != NULL || resource->first != NULL ||
-        resource->users > 0)
+    if (resource->holds != NULL || resource->first != NULL || resource->users > 0) return;
+    if (resource->is_over) {
+        mem_free(resource->range);
         return;
+    }
+    if (resource->place == NULL) return;
     LockResource **at = &manager->buckets[bucket_of(manager, resource->place)];
     while (*at != resource)
         at = &(*at)->next;
@@ -375,7 +403,7 @@ static bool search_through(Search *search, const SimTxn *blocker)
 static bool search_from(Search *search, const LockRequest *request)
 {
     const LockResource *resource = request->resource;
-    const uint8_t       against  = conflicts[request->mode];
+    const uint16_t      against  = conflicts[request->mode];
 
     search->path[search->path_len++] = request->txn;
     for (const Hold *hold = resource->holds; hold != NULL; hold = hold->next)
@@ -455,6 +483,8 @@ static void note_blocker(SimTxn *txn, const LockResource *resource, LockMode mod
             atomic_store(&txn->waiter->blocking_session_id, hold->txn->waiter->session_id);
             break;
         }
+    atomic_store(&txn->waiter->wait_start_ns,
+                 clock_monotonic_ns(sim_server_clock(txn->database->server)));
     atomic_store(&txn->waiter->wait_type, wait_types[mode]);
     atomic_fetch_add(&txn->waiter->lock_waits, 1);
 }
@@ -517,14 +547,15 @@ LockAnswer lock_ask(SimTxn *txn, LockResource *resource, LockMode mode, SimError
     return answer;
 }
 
-LockAnswer lock_ask_row(SimTxn *txn, Item *place, LockMode mode, SimTxn *holder, SimError *error)
+LockAnswer lock_ask_row(SimTxn *txn, SimTable *table, Item *place, LockMode mode, SimTxn *holder,
+                        SimError *error)
 {
     LockManager *manager = manager_of(txn);
 
     (void)pthread_mutex_lock(&manager->mutex);
     if (holder != NULL && holder->has_ended)
         holder = NULL; /* it let go just now: its waiters have been served */
-    LockResource *resource = resource_of_row(manager, place);
+    LockResource *resource = resource_of_row(manager, table, place);
     if (holder != NULL) {
         Hold *hold = hold_of(manager, resource, holder);
         if (hold->counts[LOCK_X] == 0) hold->counts[LOCK_X] = 1;
@@ -675,6 +706,14 @@ void lock_release_all(SimTxn *txn)
     wakes_send(&wakes);
 }
 
+void lock_end_range(LockManager *manager, LockResource *resource)
+{
+    (void)pthread_mutex_lock(&manager->mutex);
+    resource->is_over = true;
+    drop_resource_if_idle(manager, resource);
+    (void)pthread_mutex_unlock(&manager->mutex);
+}
+
 /* --- for the catalog views --- */
 
 typedef struct LockList {
@@ -684,7 +723,7 @@ typedef struct LockList {
 
 static void list_resource(LockList *list, const LockResource *resource, int32_t object_id)
 {
-    static const char *const names[LOCK_MODE_COUNT] = {"Sch-S", "Sch-M", "IS", "IX", "S", "U", "X"};
+    bool is_key = resource->place != NULL || resource->range != NULL;
 
     for (const Hold *hold = resource->holds; hold != NULL; hold = hold->next)
         for (unsigned mode = 0; mode < LOCK_MODE_COUNT; mode++)
@@ -693,17 +732,31 @@ static void list_resource(LockList *list, const LockResource *resource, int32_t 
                     .database_id = hold->txn->database->id,
                     .session_id  = hold->txn->waiter->session_id,
                     .object_id   = object_id,
-                    .mode        = names[mode],
+                    .is_key      = is_key,
+                    .mode        = mode_names[mode],
                     .txn_id      = hold->txn->id};
     for (const LockRequest *request = resource->first; request != NULL; request = request->next)
         *LIST_PUSH(list->arena,
                    &list->items) = (SimLockInfo){.database_id   = request->txn->database->id,
                                                  .session_id    = request->txn->waiter->session_id,
                                                  .object_id     = object_id,
-                                                 .mode          = names[request->mode],
+                                                 .is_key        = is_key,
+                                                 .mode          = mode_names[request->mode],
                                                  .is_waiting    = true,
                                                  .is_conversion = request->is_conversion,
                                                  .txn_id        = request->txn->id};
+}
+
+static void list_table(LockList *list, LockManager *manager, SimTable *table)
+{
+    latch_shared(table); /* for its ranges */
+    (void)pthread_mutex_lock(&manager->mutex);
+    list_resource(list, &table->lock, table->object_id);
+    for (const LockResource *range = range_next(table, NULL); range != NULL;
+         range                     = range_next(table, range))
+        list_resource(list, range, table->object_id);
+    (void)pthread_mutex_unlock(&manager->mutex);
+    latch_release(table);
 }
 
 size_t sim_server_locks(SimServer *server, Arena *arena, SimLockInfo **out)
@@ -715,16 +768,14 @@ size_t sim_server_locks(SimServer *server, Arena *arena, SimLockInfo **out)
 
     while (sim_server_next_database(server, &at, &database)) {
         (void)pthread_rwlock_rdlock(&database->catalog);
-        (void)pthread_mutex_lock(&manager->mutex);
         for (size_t i = 0; i < database->table_count; i++)
-            list_resource(&list, &database->tables[i]->lock, database->tables[i]->object_id);
-        (void)pthread_mutex_unlock(&manager->mutex);
+            list_table(&list, manager, database->tables[i]);
         (void)pthread_rwlock_unlock(&database->catalog);
     }
     (void)pthread_mutex_lock(&manager->mutex);
     for (size_t i = 0; i < manager->bucket_count; i++)
         for (const LockResource *row = manager->buckets[i]; row != NULL; row = row->next)
-            list_resource(&list, row, 0);
+            list_resource(&list, row, row->table->object_id);
     (void)pthread_mutex_unlock(&manager->mutex);
     *out = list.items.items;
     return list.items.count;

@@ -144,6 +144,10 @@ Lsn log_commit(SimTxn *txn)
     next_block(log);
     atomic_store_explicit(&txn->state, (number + 1) << 1,
                           memory_order_release); /* visible from here on */
+    versions_note_commit(txn->database, (number + 1) << 1);
+    for (size_t i = 0; txn->body_count > 0 && i < txn->undo_count; i++)
+        if (txn->undo[i].kind == UNDO_BODY)
+            atomic_store(&txn->undo[i].table->altered_state, (number + 1) << 1);
     for (size_t i = 0; txn->event_count > 0 && i < txn->undo_count; i++)
         if (txn->undo[i].kind == UNDO_EVENT && txn->undo[i].event->commit != NULL)
             txn->undo[i].event->commit(txn->undo[i].event, txn, lsn);

@@ -6,7 +6,7 @@
 typedef struct RenameEvent {
     TxnEvent  base;
     SimTable *table;
-    Body     *before;
+    Body     *before, *after;
     Str       key_before;
 } RenameEvent;
 
@@ -21,11 +21,20 @@ static void rename_rollback(TxnEvent *event, SimTxn *txn)
     mem_free(after);
 }
 
+static void rename_commit(TxnEvent *event, SimTxn *txn, Lsn lsn)
+{
+    (void)lsn;
+    atomic_store(&((const RenameEvent *)event)->table->altered_state, atomic_load(&txn->state));
+}
+
 static void rename_done(TxnEvent *event)
 {
     RenameEvent *rename = (RenameEvent *)event;
 
-    if (!event->is_rolled_back) mem_free(rename->before); /* its trees went on */
+    if (!event->is_rolled_back) { /* its trees went on */
+        versions_move(rename->table, rename->before, rename->after);
+        mem_free(rename->before);
+    }
     mem_free(rename);
 }
 
@@ -37,10 +46,12 @@ void table_swap_info(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str
 
     *after      = *before;
     after->info = info;
-    *event      = (RenameEvent){.base       = {.rollback = rename_rollback, .done = rename_done},
-                                .table      = table,
-                                .before     = before,
-                                .key_before = key_before};
+    *event      = (RenameEvent){
+             .base       = {.commit = rename_commit, .rollback = rename_rollback, .done = rename_done},
+             .table      = table,
+             .before     = before,
+             .after      = after,
+             .key_before = key_before};
     txn_note_write(txn);
     txn_push_event(txn, &event->base);
     table_set_body(table, after);

@@ -23,8 +23,10 @@ struct SimScan {
     Tree           *tree;
     bool            is_secondary, was_seek, backwards, for_update, read_past;
     SimIsolation    isolation;
-    LockMode        table_mode;
-    bool            keeps_table_lock;
+    uint64_t        bound; /* of the view it reads; 0: it reads what is committed, and waits */
+    bool            is_target, no_wait;
+    LockMode        table_mode, row_mode;
+    bool            has_table_lock, keeps_table_lock;
     Arena          *arena;
     ScanBound       low, high; /* keys at or above low and below high */
     Buf             position;  /* the last key passed */
@@ -33,6 +35,7 @@ struct SimScan {
     uint64_t        changes;
     bool            at_is_set;
     Item           *granted; /* a row whose lock came at the end of a wait */
+    const SimRow   *found;   /* the version that was looked at */
     Pin             pin;
     Arena          *row_arena; /* of rows that are computed */
     const SimRow  **rows;
@@ -177,19 +180,8 @@ static bool choose_index(SimScan *scan, const SimRange *range, SimError *error)
 
 static LockMode scan_table_mode(const SimScan *scan)
 {
-    if (scan->isolation == SIM_SERIALIZABLE)
-        return scan->for_update ? LOCK_U : LOCK_S; /* coarser than the server's key ranges */
     if (scan->for_update) return LOCK_IX;
-    return scan->isolation == SIM_READ_UNCOMMITTED ? LOCK_SCH_S : LOCK_IS;
-}
-
-static bool refuse_snapshot(const SimTable *table, SimError *error)
-{
-    return sim_error(error, 3952,
-                     "Snapshot isolation transaction failed accessing database '%.*s' because "
-                     "snapshot isolation is not allowed in this database. "
-                     "Use ALTER DATABASE to allow snapshot isolation.",
-                     STR_ARG(table->database->name));
+    return scan->isolation == SIM_READ_UNCOMMITTED || scan->bound != 0 ? LOCK_SCH_S : LOCK_IS;
 }
 
 static bool refuse_dropped(const SimTable *table, SimError *error)
@@ -199,42 +191,114 @@ static bool refuse_dropped(const SimTable *table, SimError *error)
                      STR_ARG(info->name));
 }
 
+static bool refuse_altered(const SimTable *table, SimError *error)
+{
+    return sim_error(
+        error, 3961,
+        "Snapshot isolation transaction failed in database '%.*s' because the object accessed by "
+        "the statement has been modified by a DDL statement in another concurrent transaction "
+        "since the start of this transaction.  It is disallowed because the metadata is not "
+        "versioned. A concurrent update to metadata can lead to inconsistency if mixed with "
+        "snapshot isolation.",
+        STR_ARG(table->database->name));
+}
+
+/* The view the scan reads through, if it does. */
+static bool choose_view(SimScan *scan, const SimScanOptions *options, SimError *error)
+{
+    SimTxn         *txn   = scan->txn;
+    const SimTable *table = scan->table;
+
+    scan->isolation = options->isolation == SIM_SNAPSHOT ? SIM_READ_COMMITTED : options->isolation;
+    if (txn->is_lagging && !table->is_temporary) {
+        if (!txn->view.is_set) view_open(txn->database, &txn->view, true);
+        scan->isolation = SIM_READ_COMMITTED;
+        scan->bound     = txn->view.bound;
+        return true;
+    }
+    if (!txn_access(txn, table, options->isolation, error)) return false;
+    if (!table_has_versions(table)) return true;
+    if (options->isolation == SIM_SNAPSHOT) {
+        scan->bound = txn->view.bound;
+    } else if (options->isolation == SIM_READ_COMMITTED && !options->for_update &&
+               !options->locks_rows && sim_database_reads_versions(txn->database)) {
+        if (!txn->statement_view.is_set) view_open(txn->database, &txn->statement_view, false);
+        scan->bound = txn->statement_view.bound;
+    }
+    return true;
+}
+
+static bool check_description(SimScan *scan, SimError *error)
+{
+    if (atomic_load(&scan->table->is_dropped)) return refuse_dropped(scan->table, error);
+    if (scan->bound == 0 || atomic_load(&scan->table->altered_state) <= scan->bound) return true;
+    if (scan->bound == scan->txn->view.bound) return refuse_altered(scan->table, error);
+    scan->bound = 0; /* a statement may read what stands there now */
+    return true;
+}
+
+static bool take_range(SimScan *scan, SimError *error)
+{
+    if (scan->isolation != SIM_SERIALIZABLE || scan->table->is_temporary) return true;
+    Str low = {NULL, 0}, high = {NULL, 0};
+    if (scan->low.is_set) low = buf_str(&scan->low.key);
+    if (scan->high.is_set) high = buf_str(&scan->high.key);
+    return range_take(scan->txn, scan->table, scan->tree, low, high, scan->for_update, error);
+}
+
+/* NOWAIT stands for a lock time-out of its own. */
+static int64_t begin_no_wait(const SimScan *scan)
+{
+    int64_t timeout_ms = scan->txn->waiter->lock_timeout_ms;
+    if (scan->no_wait) scan->txn->waiter->lock_timeout_ms = 0;
+    return timeout_ms;
+}
+
+static bool open_scan(SimScan *scan, const SimRange *range, const SimScanOptions *options,
+                      SimError *error)
+{
+    if (!choose_view(scan, options, error)) return false;
+    scan->table_mode       = scan_table_mode(scan);
+    scan->keeps_table_lock = scan->for_update || scan->isolation >= SIM_REPEATABLE_READ;
+    if (!lock_take(scan->txn, &scan->table->lock, scan->table_mode, error)) return false;
+    scan->has_table_lock = true;
+    return check_description(scan, error) && choose_index(scan, range, error) &&
+           take_range(scan, error);
+}
+
 bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range,
                    const SimScanOptions *options, SimScan **out, SimError *error)
 {
-    *out = NULL;
-    if (options->isolation == SIM_SNAPSHOT && !table->is_system && !table->is_temporary)
-        return refuse_snapshot(table, error);
     SimScan *scan    = mem_alloc(sizeof *scan);
     scan->txn        = txn;
     scan->table      = table;
-    scan->isolation  = options->isolation == SIM_SNAPSHOT ? SIM_READ_COMMITTED : options->isolation;
     scan->for_update = options->for_update;
     scan->read_past  = options->read_past;
+    scan->is_target  = options->is_target;
+    scan->no_wait    = options->no_wait;
+    scan->row_mode   = options->exclusive ? LOCK_X : LOCK_U;
     scan->limit_hint = options->limit_hint;
     scan->batch      = BATCH_FIRST;
-    scan->table_mode = scan_table_mode(scan);
-    scan->keeps_table_lock = scan->for_update || scan->isolation >= SIM_REPEATABLE_READ;
-    if (!lock_take(txn, &table->lock, scan->table_mode, error)) {
-        mem_free(scan);
-        return false;
-    }
-    scan->arena    = arena_new();
-    scan->position = buf_new(scan->arena, 0);
-    if (atomic_load(&table->is_dropped) ? !refuse_dropped(table, error)
-                                        : !choose_index(scan, range, error)) {
+    scan->arena      = arena_new();
+    scan->position   = buf_new(scan->arena, 0);
+
+    int64_t timeout_ms           = begin_no_wait(scan);
+    bool    ok                   = open_scan(scan, range, options, error);
+    txn->waiter->lock_timeout_ms = timeout_ms;
+    if (!ok) {
         sim_scan_close(scan);
-        return false;
+        scan = NULL;
     }
     *out = scan;
-    return true;
+    return ok;
 }
 
 void sim_scan_close(SimScan *scan)
 {
     if (scan == NULL) return;
     pin_clear(scan->table, &scan->pin);
-    if (!scan->keeps_table_lock) lock_give_back(scan->txn, &scan->table->lock, scan->table_mode);
+    if (scan->has_table_lock && !scan->keeps_table_lock)
+        lock_give_back(scan->txn, &scan->table->lock, scan->table_mode);
     arena_close(scan->arena);
     arena_close(scan->row_arena);
     mem_free(scan->rows);
@@ -300,7 +364,8 @@ typedef enum Look {
 static bool is_of_version(SimScan *scan, const Item *entry, const Item *place, const SimRow *row)
 {
     if (!scan->is_secondary ||
-        !(atomic_load_explicit(&entry->flags, memory_order_relaxed) & ITEM_STALE))
+        (row == place_head(place) &&
+         !(atomic_load_explicit(&entry->flags, memory_order_relaxed) & ITEM_STALE)))
         return true;
     Buf *key = txn_key(scan->txn);
     row_index_key(scan->body->info, scan->index, row, key);
@@ -325,16 +390,41 @@ static Look lock_kept(SimScan *scan, Item *place, SimTxn *writer, LockMode mode,
     bool in_way = writer != NULL || lock_row_is_in_way(scan->txn, place, mode);
     if (in_way && scan->read_past) return LOOK_PASS;
     if (in_way && scan->row_count > 0) return LOOK_STOP;
-    return look_of_answer(lock_ask_row(scan->txn, place, mode, writer, error), LOOK_TAKE);
+    return look_of_answer(lock_ask_row(scan->txn, scan->table, place, mode, writer, error),
+                          LOOK_TAKE);
 }
 
 static Look look_at_foreign(SimScan *scan, Item *place, SimTxn *holder, SimError *error)
 {
     if (scan->read_past) return LOOK_PASS;
     if (scan->row_count > 0) return LOOK_STOP;
-    if (scan->for_update)
-        return look_of_answer(lock_ask_row(scan->txn, place, LOCK_U, holder, error), LOOK_RETRY);
-    return look_of_answer(lock_ask_row(scan->txn, place, LOCK_S, holder, error), LOOK_RETRY);
+    LockMode mode = scan->for_update ? scan->row_mode : LOCK_S;
+    return look_of_answer(lock_ask_row(scan->txn, scan->table, place, mode, holder, error),
+                          LOOK_RETRY);
+}
+
+/* UPDLOCK under SNAPSHOT: the row must be as the view shows it, and stay so. */
+static Look look_for_conflict(SimScan *scan, Item *place, SimError *error)
+{
+    SimTxn *writer = row_writer(place_head(place), scan->txn);
+
+    if (writer != NULL) return look_at_foreign(scan, place, writer, error);
+    if (place_head(place) == scan->found)
+        return lock_kept(scan, place, NULL, scan->row_mode, error);
+    if (scan->row_count > 0) return LOOK_STOP;
+    (void)update_conflict(scan->table, error);
+    return LOOK_FAIL;
+}
+
+static Look look_in_view(SimScan *scan, const Item *item, Item *place, SimError *error)
+{
+    const SimRow *row = row_in_view(place_head(place), scan->txn, scan->bound);
+
+    if (row == NULL || row->flags & ROW_TOMBSTONE || !is_of_version(scan, item, place, row))
+        return LOOK_PASS;
+    scan->found = row;
+    if (!scan->for_update || scan->is_target) return LOOK_TAKE;
+    return look_for_conflict(scan, place, error);
 }
 
 static Look look_at(SimScan *scan, const Item *item, Item *place, SimError *error)
@@ -343,25 +433,29 @@ static Look look_at(SimScan *scan, const Item *item, Item *place, SimError *erro
     SimTxn       *holder = NULL;
     Sight         sight  = SIGHT_COMMITTED;
 
+    if (scan->bound != 0) return look_in_view(scan, item, place, error);
+    scan->found = row;
     if (scan->isolation != SIM_READ_UNCOMMITTED || scan->for_update) {
         sight = row_sight(row, scan->txn, &holder);
         if (sight == SIGHT_FOREIGN) return look_at_foreign(scan, place, holder, error);
     }
     if (row->flags & ROW_TOMBSTONE || !is_of_version(scan, item, place, row)) return LOOK_PASS;
     if (sight == SIGHT_OWN) return LOOK_TAKE;
-    if (scan->for_update) return lock_kept(scan, place, row_writer(row, scan->txn), LOCK_U, error);
-    if (scan->isolation == SIM_REPEATABLE_READ) return lock_kept(scan, place, NULL, LOCK_S, error);
+    if (scan->for_update)
+        return lock_kept(scan, place, row_writer(row, scan->txn), scan->row_mode, error);
+    if (scan->isolation >= SIM_REPEATABLE_READ) return lock_kept(scan, place, NULL, LOCK_S, error);
     return LOOK_TAKE;
 }
 
 /* --- a batch --- */
 
-static void take_row(SimScan *scan, const Item *place)
+static void take_row(SimScan *scan)
 {
-    const SimRow *row = place_head(place);
+    const SimRow *row  = scan->found;
+    bool          lock = scan->for_update && !(scan->bound != 0 && scan->is_target);
 
     scan->rows[scan->row_count]      = row;
-    scan->is_locked[scan->row_count] = scan->for_update && (atomic_load(&row->stamp) & 1) == 0;
+    scan->is_locked[scan->row_count] = lock && (atomic_load(&row->stamp) & 1) == 0;
     scan->row_count++;
     scan->granted = NULL;
 }
@@ -384,7 +478,7 @@ static Look gather(SimScan *scan, SimError *error)
         Item *place = scan->is_secondary ? item->ref : item;
         look        = look_at(scan, item, place, error);
         if (look > LOOK_PASS) break;
-        if (look == LOOK_TAKE) take_row(scan, place);
+        if (look == LOOK_TAKE) take_row(scan);
         scan->examined++;
         last = item;
         at   = scan->backwards ? tree_previous(at) : tree_next(at);
@@ -402,7 +496,7 @@ static Look gather(SimScan *scan, SimError *error)
 /* Waits where `gather` stopped; true to look again. */
 static bool get_past(SimScan *scan, Look look, SimError *error)
 {
-    bool is_kept = scan->for_update || scan->isolation == SIM_REPEATABLE_READ;
+    bool is_kept = scan->for_update || scan->isolation >= SIM_REPEATABLE_READ;
 
     if (look == LOOK_FAIL) return false;
     if (look == LOOK_WAIT && !lock_wait(scan->txn, error)) return false;
@@ -424,12 +518,8 @@ static void make_room(SimScan *scan)
     scan->capacity  = want;
 }
 
-bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out,
-                   SimError *error)
+static bool next_batch(SimScan *scan, SimError *error)
 {
-    scan->row_count = 0;
-    *count_out      = 0;
-    make_room(scan);
     while (!scan->is_at_end && scan->row_count == 0) {
         if (!waiter_check(scan->txn->waiter, error)) return false;
         if (scan->table->synthetic != NULL) {
@@ -441,6 +531,19 @@ bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_
         latch_release(scan->table);
         if (look != LOOK_STOP && !get_past(scan, look, error)) return false;
     }
+    return true;
+}
+
+bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_out,
+                   SimError *error)
+{
+    scan->row_count = 0;
+    *count_out      = 0;
+    make_room(scan);
+    int64_t timeout_ms                 = begin_no_wait(scan);
+    bool    ok                         = next_batch(scan, error);
+    scan->txn->waiter->lock_timeout_ms = timeout_ms;
+    if (!ok) return false;
     *rows_out  = scan->rows;
     *count_out = scan->row_count;
     if (scan->batch < BATCH_MAX) scan->batch *= 2;
@@ -486,5 +589,5 @@ void sim_scan_skip(SimScan *scan, size_t index)
     assert(index < scan->row_count);
     if (!scan->is_locked[index]) return;
     scan->is_locked[index] = false;
-    lock_give_back_row(scan->txn, scan->rows[index]->place, LOCK_U);
+    lock_give_back_row(scan->txn, scan->rows[index]->place, scan->row_mode);
 }

@@ -24,7 +24,9 @@ SimDatabase *database_new(SimServer *server, Str name, bool is_system)
     database->next_schema_id = 1;
     atomic_store(&database->rowversion, 2000);
     int failed = pthread_rwlock_init(&database->catalog, NULL);
+    failed |= pthread_mutex_init(&database->open_mutex, NULL);
     assert(failed == 0);
+    versions_open(database);
     log_open(&database->log, rng_u64(sim_server_rng(server)));
     static const char *const schemas[] = {"dbo", "guest", "INFORMATION_SCHEMA", "sys"};
     for (size_t i = 0; i < COUNT_OF(schemas); i++)
@@ -40,6 +42,8 @@ void database_free(SimDatabase *database)
     if (database == NULL) return;
     cdc_close(database->cdc);
     log_clear(&database->log);
+    versions_close(database);
+    (void)pthread_mutex_destroy(&database->open_mutex);
     (void)pthread_mutex_destroy(&database->log.mutex);
     for (size_t i = 0; i < database->table_count; i++)
         table_free(database->tables[i]);
@@ -170,8 +174,11 @@ static void add_system_databases(SimServer *server)
 {
     static const char *const names[] = {"master", "tempdb", "model", "msdb"};
 
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        (void)add_database(server, str_from_c(names[i]), true);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        SimDatabase *database = add_database(server, str_from_c(names[i]), true);
+        bool         allowed  = i == 0 || i == 3; /* master and msdb come with it */
+        atomic_store(&database->snapshot_state, allowed ? SIM_SNAPSHOT_ON : SIM_SNAPSHOT_OFF);
+    }
 }
 
 static void free_databases(SimServer *server)

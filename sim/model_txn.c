@@ -10,13 +10,31 @@ SimTxn *sim_txn_begin(SimDatabase *database, SimWaiter *waiter, SimIsolation iso
     txn->database  = database;
     txn->waiter    = waiter;
     txn->isolation = isolation;
+    (void)pthread_mutex_lock(&database->open_mutex);
     txn->id        = atomic_fetch_add(&database->server->next_txn_id, 1) + 1;
+    txn->next_open = database->open_txns;
+    if (txn->next_open != NULL) txn->next_open->previous_open = txn;
+    database->open_txns = txn;
+    (void)pthread_mutex_unlock(&database->open_mutex);
     return txn;
 }
 
 bool sim_txn_has_written(const SimTxn *txn)
 {
     return txn->undo_count > 0;
+}
+
+static void unlist_open(SimTxn *txn)
+{
+    SimDatabase *database = txn->database;
+
+    (void)pthread_mutex_lock(&database->open_mutex);
+    if (txn->previous_open != NULL)
+        txn->previous_open->next_open = txn->next_open;
+    else
+        database->open_txns = txn->next_open;
+    if (txn->next_open != NULL) txn->next_open->previous_open = txn->previous_open;
+    (void)pthread_mutex_unlock(&database->open_mutex);
 }
 
 uint64_t sim_txn_id(const SimTxn *txn)
@@ -51,6 +69,10 @@ void sim_txn_statement_begin(SimTxn *txn)
 
 void sim_txn_statement_end(SimTxn *txn)
 {
+    if (txn->statement_view.is_set) {
+        view_close(txn->database, &txn->statement_view);
+        versions_collect(txn->database);
+    }
     for (size_t i = 0; i < txn->statement_lock_count; i++)
         lock_give_back(txn, txn->statement_locks[i].resource, txn->statement_locks[i].mode);
     txn->statement_lock_count = 0;
@@ -66,6 +88,87 @@ bool sim_lock_table(SimTxn *txn, SimTable *table, SimTableLock mode, bool to_end
     txn->statement_locks = grown(txn->statement_locks, txn->statement_lock_count,
                                  &txn->statement_lock_capacity, sizeof *txn->statement_locks);
     txn->statement_locks[txn->statement_lock_count++] = (StatementLock){&table->lock, modes[mode]};
+    return true;
+}
+
+/* --- levels --- */
+
+void sim_txn_set_isolation(SimTxn *txn, SimIsolation isolation)
+{
+    if (txn->isolation == isolation) return;
+    (void)pthread_mutex_lock(&txn->database->open_mutex); /* ALTER DATABASE looks at it */
+    txn->isolation = isolation;
+    (void)pthread_mutex_unlock(&txn->database->open_mutex);
+}
+
+void sim_txn_join(SimTxn *txn, const SimTxn *first)
+{
+    if (first->access == TXN_OTHER) txn->access = TXN_OTHER;
+}
+
+void sim_txn_set_secondary(SimTxn *txn)
+{
+    txn->is_lagging = true;
+}
+
+bool sim_txn_is_secondary(const SimTxn *txn)
+{
+    return txn->is_lagging;
+}
+
+/* Where allowing SNAPSHOT stands decides about those who begin now. */
+static bool check_allowed(const SimTxn *txn, SimError *error)
+{
+    Str name = txn->database->name;
+
+    switch (sim_database_snapshot_state(txn->database)) {
+    case SIM_SNAPSHOT_ON: return true;
+    case SIM_SNAPSHOT_OFF:
+        return sim_error(error, 3952,
+                         "Snapshot isolation transaction failed accessing database '%.*s' because "
+                         "snapshot isolation is not allowed in this database. "
+                         "Use ALTER DATABASE to allow snapshot isolation.",
+                         STR_ARG(name));
+    case SIM_SNAPSHOT_TURNS_OFF:
+        return sim_error(
+            error, 3954,
+            "Snapshot isolation transaction failed to start in database '%.*s' because the ALTER "
+            "DATABASE command that disallows snapshot isolation had started before this "
+            "transaction began. The database is in transition to OFF state. You will either need "
+            "to change the isolation level of the transaction or re-enable the snapshot isolation "
+            "in the database.",
+            STR_ARG(name));
+    case SIM_SNAPSHOT_TURNS_ON:
+        return sim_error(
+            error, 3956,
+            "Snapshot isolation transaction failed to start in database '%.*s' because the ALTER "
+            "DATABASE command which enables snapshot isolation for this database has not finished "
+            "yet. The database is in transition to pending ON state. You must wait until the "
+            "ALTER DATABASE Command completes successfully.",
+            STR_ARG(name));
+    }
+    return false;
+}
+
+bool txn_access(SimTxn *txn, const SimTable *table, SimIsolation isolation, SimError *error)
+{
+    if (!table_has_versions(table)) return true;
+    if (txn->view.is_set && isolation == SIM_SNAPSHOT) return true;
+    if (isolation != SIM_SNAPSHOT) {
+        if (txn->access == TXN_NO_ACCESS) txn->access = TXN_OTHER;
+        return true;
+    }
+    if (txn->access == TXN_OTHER)
+        return sim_error(
+            error, 3951,
+            "Transaction failed in database '%.*s' because the statement was run under snapshot "
+            "isolation but the transaction did not start in snapshot isolation. You cannot change "
+            "the isolation level of the transaction to snapshot after the transaction has started "
+            "unless the transaction was originally started under snapshot isolation level.",
+            STR_ARG(txn->database->name));
+    if (!txn->is_lagging && !check_allowed(txn, error)) return false;
+    txn->access = TXN_SNAPSHOT;
+    view_open(txn->database, &txn->view, txn->is_lagging);
     return true;
 }
 
@@ -155,6 +258,9 @@ static void undo_row(SimTxn *txn, SimTable *table, SimRow *row)
     if (before == NULL) {
         (void)tree_remove(&body->trees[0], place);
         place_free(table->database->server, place);
+    } else if ((atomic_load_explicit(&before->stamp, memory_order_relaxed) & 1) == 0 &&
+               (before->previous != NULL || before->flags & ROW_TOMBSTONE)) {
+        versions_trim(table, body, place, txn_key(txn)); /* it may have waited for us */
     }
     latch_release(table);
 }
@@ -214,7 +320,7 @@ static void settle_row(SimTxn *txn, SimTable *table, SimRow *row)
     atomic_store_explicit(&row->stamp, atomic_load_explicit(&txn->state, memory_order_relaxed),
                           memory_order_release);
     if (row->previous != NULL || row->flags & ROW_TOMBSTONE)
-        body_settle(table, table_body(table), place, txn_key(txn));
+        versions_trim(table, table_body(table), place, txn_key(txn));
 }
 
 /* Makes the transaction's newest versions plain committed ones, and lets go of what they replaced.
@@ -260,13 +366,24 @@ static void finish(SimTxn *txn)
     if (txn->body_count + txn->event_count == 0) return;
     for (size_t i = 0; i < txn->undo_count; i++) {
         const Undo *undo = &txn->undo[i];
-        if (undo->kind == UNDO_BODY) body_free(undo->before, txn->database->server);
+        if (undo->kind == UNDO_BODY) {
+            versions_forget(undo->table, undo->before);
+            body_free(undo->before, txn->database->server);
+        }
         if (undo->kind == UNDO_EVENT) undo->event->done(undo->event);
     }
 }
 
+static void close_views(SimTxn *txn)
+{
+    view_close(txn->database, &txn->view);
+    view_close(txn->database, &txn->statement_view);
+}
+
 static void txn_free(SimTxn *txn)
 {
+    versions_collect(txn->database);
+    unlist_open(txn);
     commit_node_free(txn->node);
     mem_free(txn->undo);
     mem_free(txn->deltas);
@@ -282,9 +399,12 @@ bool sim_txn_commit(SimTxn *txn, Lsn *lsn_out, SimError *error)
     (void)error;
     if (txn->undo_count > 0) {
         lsn = log_commit(txn);
+        close_views(txn);
         settle_rows(txn);
         apply_deltas(txn);
     }
+    close_views(txn);
+    ranges_release(txn);
     lock_release_all(txn);
     finish(txn);
     txn_free(txn);
@@ -296,6 +416,8 @@ void sim_txn_rollback(SimTxn *txn)
 {
     if (txn->undo_count > 0) sim_txn_undo_to(txn, 0);
     atomic_store(&txn->state, 1);
+    close_views(txn);
+    ranges_release(txn);
     lock_release_all(txn);
     finish(txn);
     txn_free(txn);

@@ -6,8 +6,29 @@
 
 /* --- before the first row --- */
 
+bool update_conflict(const SimTable *table, SimError *error)
+{
+    const SimTableInfo *info = sim_table_info(table);
+    return sim_error(
+        error, 3960,
+        "Snapshot isolation transaction aborted due to update conflict. You cannot use snapshot "
+        "isolation to access table '%.*s.%.*s' directly or indirectly in database '%.*s' to "
+        "update, delete, or insert the row that has been modified or deleted by another "
+        "transaction. Retry the transaction or change the isolation level for the update/delete "
+        "statement.",
+        STR_ARG(info->schema), STR_ARG(info->name), STR_ARG(table->database->name));
+}
+
+static bool refuse_secondary(const SimTable *table, SimError *error)
+{
+    return sim_error(error, 3906,
+                     "Failed to update database \"%.*s\" because the database is read-only.",
+                     STR_ARG(table->database->name));
+}
+
 bool write_begin(SimTxn *txn, SimTable *table, SimError *error)
 {
+    if (txn->is_lagging && !table->is_temporary) return refuse_secondary(table, error);
     if (txn_delta(txn, table) == NULL) { /* else it holds the lock since its first write */
         if (!lock_take(txn, &table->lock, LOCK_IX, error)) return false;
         txn_count_rows(txn, table, 0, 0);
@@ -18,6 +39,7 @@ bool write_begin(SimTxn *txn, SimTable *table, SimError *error)
                          STR_ARG(info->name));
     }
     if (!synthetic_refuse_change(table, error)) return false;
+    if (!txn->is_capture && !txn_access(txn, table, txn->isolation, error)) return false;
     if (!table->is_temporary && !txn->is_capture) txn_note_write(txn);
     return waiter_check(txn->waiter, error);
 }
@@ -65,14 +87,22 @@ static bool duplicate_error(const SimTableInfo *info, const SimIndex *index, con
 
 /* What stands in the way of a change, found under the latch, dealt with after it. */
 typedef struct Obstacle {
-    enum { WAY_IS_FREE, WAY_HAS_DUPLICATE, WAY_NEEDS_WAIT, WAY_GRANTED, WAY_FAILED } kind;
+    enum {
+        WAY_IS_FREE,
+        WAY_HAS_DUPLICATE,
+        WAY_HAS_CONFLICT, /* 3960 */
+        WAY_NEEDS_WAIT,
+        WAY_GRANTED,
+        WAY_FAILED
+    } kind;
     const SimIndex *duplicate;
     LockMode        mode;
 } Obstacle;
 
-static Obstacle ask_row(SimTxn *txn, Item *place, LockMode mode, SimTxn *writer, SimError *error)
+static Obstacle ask_row(SimTxn *txn, SimTable *table, Item *place, LockMode mode, SimTxn *writer,
+                        SimError *error)
 {
-    switch (lock_ask_row(txn, place, mode, writer, error)) {
+    switch (lock_ask_row(txn, table, place, mode, writer, error)) {
     case LOCK_GRANTED: return (Obstacle){.kind = WAY_GRANTED, .mode = mode};
     case LOCK_QUEUED: return (Obstacle){.kind = WAY_NEEDS_WAIT, .mode = mode};
     case LOCK_REFUSED: break;
@@ -80,12 +110,32 @@ static Obstacle ask_row(SimTxn *txn, Item *place, LockMode mode, SimTxn *writer,
     return (Obstacle){.kind = WAY_FAILED};
 }
 
-/* After the latch: true to try again. Shared locks were for the wait alone. */
+/* Readers under SERIALIZABLE have the range that the row comes to. */
+static Obstacle ask_ranges(SimTxn *txn, SimTable *table, Body *body, Str key, const SimRow *row,
+                           const SimRow *before, SimError *error)
+{
+    switch (range_ask(txn, table, body, key, row, before, error)) {
+    case LOCK_GRANTED: return (Obstacle){.kind = WAY_IS_FREE};
+    case LOCK_QUEUED: return (Obstacle){.kind = WAY_NEEDS_WAIT, .mode = LOCK_RANGE_I};
+    case LOCK_REFUSED: break;
+    }
+    return (Obstacle){.kind = WAY_FAILED};
+}
+
+/* A SNAPSHOT transaction that has not seen the newest version must not follow it. */
+static bool is_conflict(const SimTxn *txn, const SimTable *table, const SimRow *head)
+{
+    uint64_t stamp = atomic_load_explicit(&head->stamp, memory_order_acquire);
+    return txn->isolation == SIM_SNAPSHOT && txn->view.is_set && table_has_versions(table) &&
+           (stamp & 1) == 0 && stamp > txn->view.bound;
+}
+
+/* After the latch: true to try again. Some locks were for the wait alone. */
 static bool get_past(SimTxn *txn, Obstacle obstacle, SimError *error)
 {
     if (obstacle.kind == WAY_FAILED) return false;
     if (obstacle.kind == WAY_NEEDS_WAIT && !lock_wait(txn, error)) return false;
-    if (obstacle.mode == LOCK_S) lock_give_back_last(txn);
+    if (obstacle.mode == LOCK_S || obstacle.mode == LOCK_RANGE_I) lock_give_back_last(txn);
     return true;
 }
 
@@ -96,8 +146,8 @@ static bool begins_with(const Item *item, Str prefix)
 
 /* Another live row with the same key in a unique index other than the clustered one, or one that a
  * foreign transaction has in hand. */
-static Obstacle look_for_duplicate(SimTxn *txn, Body *body, const SimIndex *index, const Item *self,
-                                   const SimRow *row, SimError *error)
+static Obstacle look_for_duplicate(SimTxn *txn, SimTable *table, Body *body, const SimIndex *index,
+                                   const Item *self, const SimRow *row, SimError *error)
 {
     const Tree *tree = body_tree(body, index);
     Buf        *key  = txn_key(txn);
@@ -112,7 +162,7 @@ static Obstacle look_for_duplicate(SimTxn *txn, Body *body, const SimIndex *inde
         if (place == self) continue;
         const SimRow *head   = place_head(place);
         SimTxn       *writer = row_writer(head, txn);
-        if (writer != NULL) return ask_row(txn, place, LOCK_S, writer, error);
+        if (writer != NULL) return ask_row(txn, table, place, LOCK_S, writer, error);
         if (head->flags & ROW_TOMBSTONE) continue;
         bool is_same = true;
         if (atomic_load(&entry->flags) & ITEM_STALE) {
@@ -127,13 +177,13 @@ static Obstacle look_for_duplicate(SimTxn *txn, Body *body, const SimIndex *inde
     return (Obstacle){.kind = WAY_IS_FREE};
 }
 
-static Obstacle look_for_duplicates(SimTxn *txn, Body *body, const Item *self, const SimRow *row,
-                                    SimError *error)
+static Obstacle look_for_duplicates(SimTxn *txn, SimTable *table, Body *body, const Item *self,
+                                    const SimRow *row, SimError *error)
 {
     for (size_t i = 0; i < body->info->index_count; i++) {
         const SimIndex *index = body->info->indexes[i];
         if (!index->is_unique || index == body->clustered) continue;
-        Obstacle obstacle = look_for_duplicate(txn, body, index, self, row, error);
+        Obstacle obstacle = look_for_duplicate(txn, table, body, index, self, row, error);
         if (obstacle.kind != WAY_IS_FREE) return obstacle;
     }
     return (Obstacle){.kind = WAY_IS_FREE};
@@ -163,8 +213,8 @@ static void put_version(SimTxn *txn, SimTable *table, Body *body, Item *place, S
 }
 
 /* The place where a new row goes, when it may. */
-static Obstacle find_place(SimTxn *txn, Body *body, Str key, const SimRow *row, Item **place_out,
-                           SimError *error)
+static Obstacle find_place(SimTxn *txn, SimTable *table, Body *body, Str key, const SimRow *row,
+                           Item **place_out, SimError *error)
 {
     Item *place = body_place_is_unique(body) ? tree_find(&body->trees[0], str_bytes(key)) : NULL;
 
@@ -172,12 +222,14 @@ static Obstacle find_place(SimTxn *txn, Body *body, Str key, const SimRow *row, 
     if (place != NULL) {
         const SimRow *head   = place_head(place);
         SimTxn       *writer = row_writer(head, txn);
-        if (writer != NULL) return ask_row(txn, place, LOCK_S, writer, error);
+        if (writer != NULL) return ask_row(txn, table, place, LOCK_S, writer, error);
         if (!(head->flags & ROW_TOMBSTONE))
             return (Obstacle){.kind = WAY_HAS_DUPLICATE, .duplicate = body->clustered};
-        if (lock_row_is_in_way(txn, place, LOCK_X)) return ask_row(txn, place, LOCK_X, NULL, error);
+        if (is_conflict(txn, table, head)) return (Obstacle){.kind = WAY_HAS_CONFLICT};
+        if (lock_row_is_in_way(txn, place, LOCK_X))
+            return ask_row(txn, table, place, LOCK_X, NULL, error);
     }
-    return look_for_duplicates(txn, body, place, row, error);
+    return look_for_duplicates(txn, table, body, place, row, error);
 }
 
 static Str place_key_of(SimTxn *txn, const Body *body, const SimRow *row, Arena *arena)
@@ -200,7 +252,12 @@ static bool put_new_row(SimTxn *txn, SimTable *table, SimRow *row, SimError *err
         if (body->info->index_count > 1 && arena == NULL) arena = arena_new();
         Str key = place_key_of(txn, body, row, arena);
         latch_exclusive(table);
-        in_way = find_place(txn, body, key, row, &place, error);
+        in_way = find_place(txn, table, body, key, row, &place, error);
+        if (in_way.kind == WAY_IS_FREE && atomic_load(&table->range_count) > 0) {
+            key    = place_key_of(txn, body, row, arena); /* the search may have used its buffer */
+            in_way = ask_ranges(txn, table, body, key, row, NULL, error);
+            if (arena == NULL) key = place_key_of(txn, body, row, arena);
+        }
         if (in_way.kind == WAY_IS_FREE) {
             if (place == NULL) {
                 place      = body_new_place(body, str_bytes(key));
@@ -210,36 +267,55 @@ static bool put_new_row(SimTxn *txn, SimTable *table, SimRow *row, SimError *err
             put_version(txn, table, body, place, row);
         }
         latch_release(table);
-        if (in_way.kind == WAY_IS_FREE || in_way.kind == WAY_HAS_DUPLICATE) break;
+        if (in_way.kind == WAY_IS_FREE || in_way.kind == WAY_HAS_DUPLICATE ||
+            in_way.kind == WAY_HAS_CONFLICT)
+            break;
         if (!get_past(txn, in_way, error)) break;
     }
     arena_close(arena);
     if (in_way.kind == WAY_IS_FREE) return true;
     if (in_way.kind == WAY_HAS_DUPLICATE)
         (void)duplicate_error(body->info, in_way.duplicate, row, error);
+    if (in_way.kind == WAY_HAS_CONFLICT) (void)update_conflict(table, error);
     row_release(row);
     return false;
 }
 
-/* Replaces the newest version of a row that is locked for update. */
+/* With the latch held: whether the version that was read may be followed by another. *done_out
+ * false: this call has changed the row already. */
+static Obstacle may_follow(SimTxn *txn, SimTable *table, const SimRow *before, const SimRow *row,
+                           bool *done_out, SimError *error)
+{
+    Item    *place  = before->place;
+    SimRow  *head   = place_head(place);
+    SimTxn  *writer = row_writer(head, txn);
+    Obstacle free   = {.kind = WAY_IS_FREE};
+
+    *done_out = head == before;
+    if (!*done_out) { /* read in a view, it may be anything by now */
+        if (writer != NULL && txn->view.is_set)
+            return ask_row(txn, table, place, LOCK_X, writer, error);
+        return is_conflict(txn, table, head) ? (Obstacle){.kind = WAY_HAS_CONFLICT} : free;
+    }
+    if (writer != NULL || lock_row_is_in_way(txn, place, LOCK_X))
+        return ask_row(txn, table, place, LOCK_X, writer, error);
+    if (atomic_load(&table->range_count) == 0) return free;
+    return ask_ranges(txn, table, table_body(table), STR_EMPTY, row, before, error);
+}
+
+/* Replaces the newest version of a row that is locked for update, or was read in a view. */
 static bool replace_version(SimTxn *txn, SimTable *table, const SimRow *before, SimRow *row,
                             bool *done_out, SimError *error)
 {
-    Item *place = before->place;
-
     for (;;) {
-        Obstacle in_way = {.kind = WAY_IS_FREE};
         latch_exclusive(table);
-        *done_out = place->ref == before;
-        if (*done_out) {
-            SimTxn *writer = row_writer(before, txn);
-            if (writer != NULL || lock_row_is_in_way(txn, place, LOCK_X))
-                in_way = ask_row(txn, place, LOCK_X, writer, error);
-            if (in_way.kind == WAY_IS_FREE) put_version(txn, table, table_body(table), place, row);
-        }
+        Obstacle in_way = may_follow(txn, table, before, row, done_out, error);
+        if (in_way.kind == WAY_IS_FREE && *done_out)
+            put_version(txn, table, table_body(table), before->place, row);
         latch_release(table);
         if (in_way.kind == WAY_IS_FREE) break;
-        if (!get_past(txn, in_way, error)) {
+        if (in_way.kind == WAY_HAS_CONFLICT) (void)update_conflict(table, error);
+        if (in_way.kind == WAY_HAS_CONFLICT || !get_past(txn, in_way, error)) {
             row_release(row);
             return false;
         }
@@ -253,7 +329,7 @@ static bool check_unique(SimTxn *txn, SimTable *table, const SimRow *row, SimErr
     for (;;) {
         Body *body = table_body(table);
         latch_exclusive(table);
-        Obstacle in_way = look_for_duplicates(txn, body, row->place, row, error);
+        Obstacle in_way = look_for_duplicates(txn, table, body, row->place, row, error);
         latch_release(table);
         if (in_way.kind == WAY_IS_FREE) return true;
         if (in_way.kind == WAY_HAS_DUPLICATE)

@@ -174,13 +174,15 @@ static bool parse_database_set(Parser *parser, Stmt *stmt)
     if (is_op(parser, ',')) return not_supported(parser, "several options in one ALTER DATABASE");
     if (!accept_keyword(parser, KW_WITH)) return true;
     if (accept_keyword(parser, KW_ROLLBACK)) {
+        stmt->termination = STR("IMMEDIATE");
         if (accept_word(parser, "IMMEDIATE")) return true;
+        stmt->termination = STR("AFTER");
         if (!accept_word(parser, "AFTER")) return syntax_error(parser);
-        int64_t seconds;
-        if (!parse_integer(parser, &seconds)) return false;
+        if (!parse_integer(parser, &stmt->after_seconds)) return false;
         (void)accept_word(parser, "SECONDS");
         return true;
     }
+    stmt->termination = STR("NO_WAIT");
     return accept_word(parser, "NO_WAIT") || syntax_error(parser);
 }
 

@@ -78,6 +78,7 @@ static bool in_transaction(ProcCall *call, CdcChange change)
 {
     SimSession *session = call->session;
 
+    if (!session_may_write(session, call->error)) return false;
     session_statement_begin(session);
     bool ok = change(call, session_txn(session, session->database));
     return session_statement_end(session, ok, call->error) && ok;

@@ -215,9 +215,16 @@ static bool fn_database_property(const Call *call, SimValue *out)
     Str          name     = call_text(call, 1);
 
     if (!database) return true;
-    if (sim_name_equal(name, STR("Updateability"))) return give_text(call, STR("READ_WRITE"), out);
+    if (sim_name_equal(name, STR("Updateability")))
+        return give_text(call,
+                         session_reads_secondary(call->session, database) ? STR("READ_ONLY")
+                                                                          : STR("READ_WRITE"),
+                         out);
     if (sim_name_equal(name, STR("Status"))) return give_text(call, STR("ONLINE"), out);
-    if (sim_name_equal(name, STR("UserAccess"))) return give_text(call, STR("MULTI_USER"), out);
+    if (sim_name_equal(name, STR("UserAccess")))
+        return give_text(
+            call, sim_database_single_user(database) != 0 ? STR("SINGLE_USER") : STR("MULTI_USER"),
+            out);
     if (sim_name_equal(name, STR("Recovery"))) return give_text(call, STR("FULL"), out);
     if (sim_name_equal(name, STR("Collation")))
         return give_text(call, sim_collation_name(sim_collation_default()), out);
@@ -254,11 +261,37 @@ static bool need_cdc(const Call *call)
            sim_error(call->exec->error, 208, "Invalid object name 'cdc.lsn_time_mapping'.");
 }
 
+/* On a secondary: the last entry that has reached it. */
+static bool lagging_max_lsn(const Call *call, SimValue *out)
+{
+    SimTable            *mapping = sim_cdc_mapping_table(call->database);
+    const SimRange       newest  = {.backwards = true};
+    SimScanOptions       options = {.isolation = SIM_SNAPSHOT, .limit_hint = 1};
+    SimScan             *scan    = NULL;
+    const SimRow *const *rows    = NULL;
+    size_t               count   = 0;
+    SimError             error   = SIM_ERROR_INIT;
+    SimTxn              *txn     = session_txn(call->session, call->database);
+
+    if (!mapping) return true;
+    bool ok = sim_scan_open(txn, mapping, &newest, &options, &scan, &error) &&
+              sim_scan_next(scan, &rows, &count, &error);
+    if (ok && count > 0) {
+        SimValue value;
+        sim_row_value(mapping, rows[0], 0, &value);
+        *out = value_copy(call->arena, &value);
+    }
+    sim_scan_close(scan);
+    if (!ok && error.number != 3961) *call->exec->error = error; /* 3961: CDC is younger */
+    return ok || error.number == 3961;
+}
+
 static bool fn_cdc_max_lsn(const Call *call, SimValue *out)
 {
     Lsn lsn;
 
     if (!need_cdc(call)) return false;
+    if (session_reads_secondary(call->session, call->database)) return lagging_max_lsn(call, out);
     if (sim_cdc_max_lsn(call->database, &lsn)) *out = value_lsn(call->arena, lsn);
     return true;
 }

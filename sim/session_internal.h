@@ -92,6 +92,7 @@ typedef struct SessionPublic {
     atomic_int             tran_count, isolation;
     _Atomic int64_t        request_us, row_count;
     _Atomic(SimDatabase *) database;
+    _Atomic(const char *) command; /* of the statement that runs */
 } SessionPublic;
 
 /* What one session counts; others read it while it does. */
@@ -139,15 +140,16 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     bool        columns_sent; /* by the statement that runs */
     Frame      *frame;
     Arena      *request_arena;
-    const Stmt *stmt;    /* running */
-    const char *command; /* for dm_exec_requests */
+    const Stmt *stmt; /* running */
     SessionPublic public;
 
     SessionTxn txns[SESSION_TXNS];
     size_t     txn_count;
     int        tran_count;
     uint64_t   descriptor;
+    Str        tran_name; /* of the outermost BEGIN TRANSACTION */
     bool       doomed;
+    bool       read_only_intent; /* it sees a database's secondary where there is one */
     LIST(SavePoint) save_points;
     int     statement_depth;
     size_t  statement_temps; /* temporary tables there were when the statement began */
@@ -217,6 +219,8 @@ int64_t session_local_us(const SimSession *session, int64_t utc_us); /* the serv
 
 /* --- transactions --- */
 SimTxn *session_txn(SimSession *session, SimDatabase *database); /* begins one when needed */
+bool    session_reads_secondary(const SimSession *session, const SimDatabase *database);
+bool    session_may_write(const SimSession *session, SimError *error) MUST_CHECK; /* 3906 */
 bool    session_begin(SimSession *session, Str name);
 bool    session_commit(SimSession *session, SimError *error) MUST_CHECK;
 bool    session_rollback(SimSession *session, Str name, SimError *error) MUST_CHECK;
@@ -226,6 +230,11 @@ void    session_abandon(
 void session_statement_begin(SimSession *session);
 bool session_statement_end(SimSession *session, bool ok,
                            SimError *error) MUST_CHECK; /* false: the commit failed */
+
+/* --- databases and who is in them (session_database.c) --- */
+bool run_alter_database(SimSession *session, const Stmt *stmt, SimError *error) MUST_CHECK;
+/* 924: another session has it for itself. */
+bool database_lets_in(SimSession *session, SimDatabase *database, SimError *error) MUST_CHECK;
 
 /* --- results --- */
 bool session_send_columns(SimSession *session, const SimResultColumn *columns, size_t count);

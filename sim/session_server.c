@@ -150,6 +150,7 @@ bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSessio
     session->wire           = login->wire;
     session->is_aside       = login->is_aside;
     session->fetch_status   = -1;
+    session->read_only_intent = login->read_only_intent;
     session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));
     options_default(&session->options, login->odbc);
     session->login_options = session->options;

@@ -217,8 +217,10 @@ bool session_use_database(SimSession *session, Str name, SimError *error)
                          "The server principal \"%.*s\" is not able to access the database "
                          "\"%.*s\" under the current security context.",
                          STR_ARG(session->login.name), STR_ARG(sim_database_name(database)));
+    if (!database_lets_in(session, database, error)) return false;
     session->database = database;
     session->user     = user;
+    session_publish(session, atomic_load(&session->public.is_running));
     return true;
 }
 
@@ -228,6 +230,19 @@ int64_t session_local_us(const SimSession *session, int64_t utc_us)
 }
 
 /* --- transactions --- */
+bool session_reads_secondary(const SimSession *session, const SimDatabase *database)
+{
+    return session->read_only_intent && sim_database_secondary_lag_ms(database) >= 0;
+}
+
+bool session_may_write(const SimSession *session, SimError *error)
+{
+    if (!session_reads_secondary(session, session->database)) return true;
+    return sim_error(error, 3906,
+                     "Failed to update database \"%.*s\" because the database is read-only.",
+                     STR_ARG(sim_database_name(session->database)));
+}
+
 SimTxn *session_txn(SimSession *session, SimDatabase *database)
 {
     for (size_t i = 0; i < session->txn_count; i++)
@@ -237,6 +252,8 @@ SimTxn *session_txn(SimSession *session, SimDatabase *database)
     entry->database   = database;
     entry->txn        = sim_txn_begin(database, &session->waiter, session->options.isolation);
     entry->mark       = sim_txn_mark(entry->txn);
+    if (session_reads_secondary(session, database)) sim_txn_set_secondary(entry->txn);
+    if (session->txn_count > 1) sim_txn_join(entry->txn, session->txns[0].txn);
     if (session->statement_depth > 0) sim_txn_statement_begin(entry->txn);
     return entry->txn;
 }
@@ -256,8 +273,8 @@ static void send_descriptor(SimSession *session, SimEnvKind kind, uint64_t descr
 
 bool session_begin(SimSession *session, Str name)
 {
-    (void)name;
     if (++session->tran_count > 1) return true;
+    session->tran_name  = str_copy(session->arena, name);
     session->descriptor = sim_txn_id(session_txn(session, session->database));
     session->doomed     = false;
     send_descriptor(session, SIM_ENV_BEGIN_TRAN, session->descriptor);
@@ -271,6 +288,7 @@ static void forget_transaction(SimSession *session)
     session->descriptor        = 0;
     session->doomed            = false;
     session->save_points.count = 0;
+    session->tran_name         = STR_EMPTY;
 }
 
 static bool has_written(const SimSession *session)
@@ -350,6 +368,11 @@ bool session_rollback(SimSession *session, Str name, SimError *error)
             error, 3903,
             "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.");
     SavePoint *point = str_is_empty(name) ? NULL : find_save_point(session, name);
+    if (!point && !str_is_empty(name) && !sim_name_equal(name, session->tran_name))
+        return sim_error(error, 6401,
+                         "Cannot roll back %.*s. No transaction or savepoint of that name was "
+                         "found.",
+                         STR_ARG(name));
     if (!point) {
         session_abandon(session);
         return true;
@@ -365,6 +388,7 @@ bool session_rollback(SimSession *session, Str name, SimError *error)
         else
             sim_txn_undo_to(session->txns[i].txn, 0);
     }
+    session->save_points.count = (size_t)(point - session->save_points.items) + 1;
     return true;
 }
 
@@ -388,6 +412,7 @@ void session_statement_begin(SimSession *session)
     session->statement_temps = session->temp_tables.count;
     for (size_t i = 0; i < session->txn_count; i++) {
         session->txns[i].mark = sim_txn_mark(session->txns[i].txn);
+        sim_txn_set_isolation(session->txns[i].txn, session->options.isolation);
         sim_txn_statement_begin(session->txns[i].txn);
     }
 }
