@@ -405,6 +405,7 @@ bool idle_entry(SimCdc *cdc, bool *added_out, SimError *error)
     else
         sim_txn_rollback(txn);
     system_session_close(&session);
+    if (ok && *added_out) cdc_captured(cdc);
     return ok;
 }
 

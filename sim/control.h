@@ -115,8 +115,8 @@ bool sim_control_trace(SimServer *server, Str path, SimError *error) MUST_CHECK;
 void sim_control_remember_start(SimServer *server);
 
 /* Back to an empty server with the seed it was opened with: no databases, logins, faults, hooks or gates.
- * Other sessions are killed and waited for; `session` (may be NULL) goes on in master. 50000: a transaction or a table
- * variable is open. */
+ * Connections are dropped and waited for; `session` (may be NULL) goes on in master. 50000: it has a transaction or a
+ * table variable, or another session is open in this process. */
 bool sim_control_reset(SimServer *server, SimSession *session, SimError *error) MUST_CHECK;
 
 #endif

@@ -119,10 +119,16 @@ static size_t count_others(Front *front, const SimSession *self)
 
 static bool drop_others(Front *front, const SimSession *self, SimError *error)
 {
+    bool has_own = false;
+
     front_lock(front);
-    for (SimSession *session = front->sessions; session; session = session->next)
+    for (SimSession *session = front->sessions; session; session = session->next) {
+        has_own |= session != self && !session->wire;
         if (session != self && session->wire) session->wire->drop(session->wire);
+    }
     front_unlock(front);
+    if (has_own) /* nobody here can close them */
+        return sim_error(error, 50000, "reset wants the other sessions of this process closed.");
     for (int round = 0; count_others(front, self) > 0; round++) {
         if (round == GONE_ROUNDS)
             return sim_error(error, 50000, "Other sessions do not end.");

@@ -132,6 +132,27 @@ def every_control_and_option_of_tidesim_is_described():
             yield f"docs/tidesim.md describes {one}, which is not there"
 
 
+def every_knob_and_fault_of_tidesim_is_described():
+    rows = {name: line for line in text_of("docs/tidesim.md").splitlines()
+            for name in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("| `") else "")}
+    knobs = re.findall(r'= \{"(\w+)", "([^"]+)", (\d+),', text_of("sim/knob.c"))
+    faults = re.findall(r'\[SIM_(?:FAULT|AT)_\w+\] = "(\w+)"', text_of("sim/control_fault.c"))
+    if len(knobs) < 8 or len(faults) < 20:
+        yield "the knobs or the faults were not found in sim/"
+    for name, values, initial in knobs:
+        wanted = [initial] if ".." in values else [f"`{value}`" for value in values.split(",")]
+        cells = rows.get(name, "||").split("|")[2]
+        if not all(value in cells for value in wanted) or not cells.strip().startswith(wanted[0]):
+            yield f"docs/tidesim.md does not say that the knob {name} takes {values}, first the default"
+    for name in faults:
+        if name not in rows:
+            yield f"docs/tidesim.md does not describe the fault {name}"
+    section = text_of("docs/tidesim.md").split("### Knobs")[1].split("\n#")[0]
+    for name in re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE):
+        if name not in {knob[0] for knob in knobs}:
+            yield f"docs/tidesim.md describes the knob {name}, which is not there"
+
+
 def every_end_to_end_test_is_described():
     tests = {name for path in (ROOT / "tests" / "e2e").glob("test_*.py")
              for name in re.findall(r"^@(?:test|with_server\(.*?\))\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)}
@@ -164,7 +185,7 @@ def the_list_of_test_ids_is_current():
 
 CASES = [every_relative_link_leads_somewhere, every_file_that_is_named_exists, every_page_can_be_reached,
          every_code_of_a_delta_table_is_explained, every_kind_of_error_is_listed_with_its_exit_status, every_column_we_write_is_described,
-         every_control_and_option_of_tidesim_is_described, every_end_to_end_test_is_described,
+         every_control_and_option_of_tidesim_is_described, every_knob_and_fault_of_tidesim_is_described, every_end_to_end_test_is_described,
          the_messages_in_operations_are_those_of_the_program, the_list_of_test_ids_is_current]
 
 
