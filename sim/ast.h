@@ -273,6 +273,7 @@ typedef enum AlterAction {
     ALTER_ADD_CONSTRAINT,
     ALTER_DROP_CONSTRAINT,
     ALTER_ENABLE_CONSTRAINT, /* CHECK CONSTRAINT, or NOCHECK: words[0] */
+    ALTER_SWITCH,
 } AlterAction;
 typedef enum GrantKind { GRANT_GRANT, GRANT_DENY, GRANT_REVOKE } GrantKind;
 
@@ -339,7 +340,8 @@ struct Stmt {
  *   INSERT           columns; object.name "@t" for a table variable; exec: STMT_EXEC or STMT_EXEC_TEXT
  *   INSERT BULK      column_defs: what the client will send; words: its hints, upper case; keys: ORDER
  *   ALTER TABLE      ALTER_ADD_COLUMN: column_defs and constraints, either may be empty;
- *                    ALTER_ALTER_COLUMN: one column_def; ALTER_DROP_*: columns, name is the first
+ *                    ALTER_ALTER_COLUMN: one column_def; ALTER_DROP_*: columns, name is the first;
+ *                    ALTER_SWITCH: output_into is the other table;
  *                    ALTER_ENABLE_CONSTRAINT: words[0] CHECK or NOCHECK, columns (empty: ALL),
  *                    default_values: WITH CHECK
  *   CREATE INDEX     keys; INCLUDE in columns, a filter in where
@@ -370,6 +372,7 @@ struct Stmt {
  *   FETCH            words[0] NEXT, PRIOR, FIRST, LAST, ABSOLUTE or RELATIVE with expr; into
  *   EXECUTE_AS       words[0] USER, LOGIN or CALLER, words[1] NO_REVERT; expr the name
  *   ALTER LOGIN      name, words[0] ENABLE, DISABLE or empty; args[0] a password, object.name a new name
+ *   NOTHING          words[0] RECONFIGURE, or none
  *   DBCC             words[0], args. KILL: expr. USE: name */
 
 /* Parses a whole batch. Nothing runs when it fails: 102, 156, 105, 113, ... with the line, or 50001

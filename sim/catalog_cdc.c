@@ -37,6 +37,8 @@ static bool fill_change_tables(VirtualRows *rows, Exec *exec, BoundSource *sourc
             view_set(rows, row, "role_name", TEXT(instances[i].role_name));
         if (!str_is_empty(instances[i].index_name))
             view_set(rows, row, "index_name", TEXT(instances[i].index_name));
+        if (!str_is_empty(instances[i].filegroup))
+            view_set(rows, row, "filegroup_name", TEXT(instances[i].filegroup));
         view_set(rows, row, "create_date", value_datetime(instances[i].create_us));
         view_set(rows, row, "partition_switch", BIT(true)); /* what is not partitioned */
     }
@@ -47,9 +49,9 @@ static const VirtualColumn captured_columns[] = {
     {"object_id", "int"},       {"column_name", "sysname"}, {"column_id", "int"},
     {"column_type", "sysname"}, {"column_ordinal", "int"},  {"is_computed", "bit"}};
 
-static Str base_name(const SimType *type)
+static Str base_name(const SimCapturedColumn *column)
 {
-    return type->kind == SIM_ROWVERSION ? STR("timestamp") : str_from_c(sim_type_name(type->kind));
+    return column->is_rowversion ? STR("timestamp") : str_from_c(sim_type_name(column->type.kind));
 }
 
 static bool fill_captured_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
@@ -65,7 +67,7 @@ static bool fill_captured_columns(VirtualRows *rows, Exec *exec, BoundSource *so
             view_set(rows, row, "object_id", INT(instances[i].object_id));
             view_set(rows, row, "column_name", TEXT(column->name));
             view_set(rows, row, "column_id", INT(column->column_id));
-            view_set(rows, row, "column_type", TEXT(base_name(&column->type)));
+            view_set(rows, row, "column_type", TEXT(base_name(column)));
             view_set(rows, row, "column_ordinal", INT(column->ordinal));
             view_set(rows, row, "is_computed", BIT(column->is_computed));
         }

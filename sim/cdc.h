@@ -11,6 +11,7 @@ typedef struct SimCapturedColumn {
     int32_t ordinal; /* 1-based, column_ordinal */
     SimType type;    /* as captured now; follows ALTER COLUMN when capture reaches it */
     bool    is_computed;
+    bool    is_rowversion; /* captured as binary(8), and called timestamp */
 } SimCapturedColumn;
 
 typedef struct SimCaptureInstance {
@@ -20,7 +21,7 @@ typedef struct SimCaptureInstance {
     Str                      source_schema, source_table;
     Lsn                      start_lsn;  /* moved by cleanup */
     bool                     is_reached; /* capture has processed the enable: min_lsn is known */
-    Str                      role_name, index_name;
+    Str                      role_name, index_name, filegroup;
     bool                     supports_net_changes;
     int64_t                  create_us; /* local server time */
     const SimCapturedColumn *columns;
@@ -54,9 +55,11 @@ typedef struct SimEnableTable {
     const Str *captured_columns; /* count 0: all */
     size_t     captured_column_count;
     bool       supports_net_changes, net_changes_given;
+    Str        filegroup; /* empty or PRIMARY: the only one there is */
+    bool       has_empty_role, has_bad_list; /* what is refused where its turn comes */
 } SimEnableTable;
-/* 22901, 22931, 22974, 22927, 22926, 22962, 22928, 22929, 22838, 22939, 22942, 22930, 22965, 22943,
- * 22975, in the order of 2.15. */
+/* 22901, 22931, 22974, 22907, 22927, 22926, 22962, 22928, 22929, 22838, 22865, 22939, 22965, 22930,
+ * 22942, 22943, 22975, 22925, 22973, in the order of 2.15. */
 bool sim_cdc_enable_table(SimTxn *txn, const SimEnableTable *args, SimError *error) MUST_CHECK;
 bool sim_cdc_disable_table(SimTxn *txn, Str schema, Str name, Str capture_instance,
                            SimError *error) MUST_CHECK;
@@ -106,6 +109,7 @@ typedef struct SimCdcJobs {
     int64_t retention_minutes, threshold;
 } SimCdcJobs;
 SimCdcJobs sim_cdc_jobs(SimDatabase *database);
+bool       sim_cdc_has_made_jobs(SimDatabase *database); /* since CDC is on; dropped or not */
 void       sim_cdc_set_jobs(SimDatabase *database, const SimCdcJobs *jobs);
 bool       sim_cdc_capture_is_running(SimDatabase *database);
 /* As the Agent does: within a second or so. Without a job, or in its state already: false. */
@@ -152,6 +156,11 @@ bool sim_cdc_idle_now(SimDatabase *database, SimError *error) MUST_CHECK; /* add
  * `low_water_mark` zero: by retention. `instance` empty: all. */
 bool sim_cdc_cleanup(SimDatabase *database, Str instance, Lsn low_water_mark, int64_t threshold,
                      SimError *error) MUST_CHECK;
+/* The same, but that rows could not be deleted is no error: the marks have moved, and a later run
+ * deletes them. `reason_out` then says why. */
+bool sim_cdc_cleanup_leniently(SimDatabase *database, Str instance, Lsn low_water_mark,
+                               int64_t threshold, bool *has_failed_out, SimError *reason_out,
+                               SimError *error) MUST_CHECK;
 /* Called at a step of the cleanup: "after_mark", "between_batches"; may run anything on other
  * sessions. */
 typedef void (*SimCleanupHook)(void *arg, const char *where);

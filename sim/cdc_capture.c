@@ -39,7 +39,10 @@ typedef struct Cycle {
     int64_t     rows;       /* of this transaction */
     ScanCounts *counts;
     SimError   *error;
-    uint8_t     mask[MASK_BYTES_MAX];
+    /* The column whose stored changes do not fit its new type. */
+    const Instance          *stopped_by;
+    const SimCapturedColumn *stopped_at;
+    uint8_t                  mask[MASK_BYTES_MAX];
 } Cycle;
 
 /* --- the end of a cycle --- */
@@ -232,8 +235,11 @@ static bool follow_type(Cycle *cycle, Instance *instance, SimCapturedColumn *col
     SimType type    = captured_type(record);
     size_t  ordinal = CT_HEAD_COLUMNS + (size_t)column->ordinal - 1;
 
-    if (!ddl_alter_column(cycle->txn, instance->change_table, ordinal, &type, true, cycle->error))
+    if (!ddl_alter_column(cycle->txn, instance->change_table, ordinal, &type, true, cycle->error)) {
+        cycle->stopped_at = column;
+        cycle->stopped_by = instance;
         return false;
+    }
     *LIST_PUSH(cycle->event->arena, &cycle->event->types) = (TypeNote){column, column->type};
     (void)pthread_mutex_lock(&cycle->cdc->mutex);
     column->type = type;
@@ -341,8 +347,24 @@ static bool run_cycle(Cycle *cycle, const ScanLimits *limits)
     return true;
 }
 
+/* What the server says besides the error itself. */
+static void say_what_is_wrong(const Cycle *cycle, SimError *out)
+{
+    if (cycle->stopped_at == NULL) return;
+    const SimTableInfo *source = sim_table_info(cycle->stopped_by->source);
+    (void)sim_error(
+        out, 22976,
+        "Could not alter column '%.*s' of change table '%.*s_CT' in response to a data type change "
+        "in the corresponding column of the source table '[%.*s].[%.*s]'. The Change Data Capture "
+        "meta data for source table '[%.*s].[%.*s]' no longer accurately reflects the source "
+        "table. Refer to previous errors in the current session to identify the cause and correct "
+        "any associated problems.",
+        STR_ARG(cycle->stopped_at->name), STR_ARG(cycle->stopped_by->name), STR_ARG(source->schema),
+        STR_ARG(source->name), STR_ARG(source->schema), STR_ARG(source->name));
+}
+
 static bool try_cycle(SimCdc *cdc, SimTxn *txn, const ScanLimits *limits, ScanCounts *counts,
-                      SimError *error)
+                      SimError *more, SimError *error)
 {
     Cycle cycle = {
         .cdc = cdc, .txn = txn, .scratch = arena_new(), .counts = counts, .error = error};
@@ -352,6 +374,7 @@ static bool try_cycle(SimCdc *cdc, SimTxn *txn, const ScanLimits *limits, ScanCo
     if (ok && sim_cdc_is_enabled(cdc->database)) ok = run_cycle(&cycle, limits);
     arena_close(cycle.scratch);
     if (ok && cycle.event != NULL) return sim_txn_commit(txn, NULL, error);
+    say_what_is_wrong(&cycle, more);
     sim_txn_rollback(txn);
     return ok;
 }
@@ -359,19 +382,22 @@ static bool try_cycle(SimCdc *cdc, SimTxn *txn, const ScanLimits *limits, ScanCo
 bool scan_cycle(SimCdc *cdc, const ScanLimits *limits, ScanCounts *counts, SimError *error)
 {
     SystemSession session;
-    bool          ok = false;
+    SimError      more = SIM_ERROR_INIT;
+    bool          ok   = false;
 
     *counts = (ScanCounts){.is_at_end = false};
     if (!cdc_may_scan(cdc, error)) return false;
     system_session_open(&session, cdc->database->server);
     for (int round = 0; !ok && round < DEADLOCK_ROUNDS; round++) {
         *error = SIM_ERROR_INIT;
-        ok     = try_cycle(cdc, system_txn_begin(&session, cdc->database), limits, counts, error);
+        ok     = try_cycle(cdc, system_txn_begin(&session, cdc->database), limits, counts, &more,
+                           error);
         if (!ok && error->number != 1205) break;
     }
     system_session_close(&session);
     if (!ok) scan_note_error(cdc, error);
     if (ok && counts->transactions > 0) cdc_captured(cdc);
+    if (!ok && more.number != 0 && error->number != 1205) scan_note_error(cdc, &more);
     return ok;
 }
 

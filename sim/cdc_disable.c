@@ -91,7 +91,7 @@ bool sim_cdc_disable_table(SimTxn *txn, Str schema, Str name, Str capture_instan
            sim_error(error, 22960,
                      "Change data capture instance '%.*s' has not been enabled for the source "
                      "table '%.*s.%.*s'. Use sys.sp_cdc_help_change_data_capture to "
-                     "verify the capture instance name.",
+                     "verify the capture instance name and retry the operation.",
                      STR_ARG(capture_instance), STR_ARG(info->schema), STR_ARG(info->name));
 }
 
@@ -118,14 +118,16 @@ bool cdc_captures_column(const SimTable *table, int32_t column_id)
 bool cdc_check_lob(const SimTable *table, const SimTableInfo *info, const SimRow *row,
                    SimError *error)
 {
-    for (size_t i = 0; i < info->column_count; i++) {
+    int64_t limit = atomic_load(&table->database->server->text_repl_bytes);
+
+    for (size_t i = 0; limit >= 0 && i < info->column_count; i++) {
         const SimColumn *column = &info->columns[i];
         if (!type_is_lob(&column->type) || column->is_computed ||
-            row_wire(row, i).len <= TEXT_REPL_BYTES)
+            (int64_t)row_wire(row, i).len <= limit)
             continue;
         SimValue value;
         wire_get(&column->type, row_wire(row, i), &value);
-        if (value.is_null || value.bytes.len <= TEXT_REPL_BYTES ||
+        if (value.is_null || (int64_t)value.bytes.len <= limit ||
             !cdc_captures_column(table, column->column_id))
             continue;
         return sim_error(
@@ -134,7 +136,7 @@ bool cdc_check_lob(const SimTable *table, const SimTableInfo *info, const SimRow
             "stored procedure sp_configure to increase the configured maximum "
             "value for max text repl size option, which defaults to 65536. A configured value of "
             "-1 indicates no limit, other that the limit imposed by the data type.",
-            value.bytes.len, TEXT_REPL_BYTES);
+            value.bytes.len, (int)limit);
     }
     return true;
 }

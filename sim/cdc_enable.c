@@ -3,6 +3,8 @@
 #include "sim/cdc_internal.h"
 
 #define INSTANCE_NAME_CHARS 100
+#define INDEX_COLUMNS_MOST  14   /* for net changes */
+#define COLUMNS_MOST        1018 /* 1024 with the change table's own */
 
 /* What an enable works on. */
 typedef struct Enabling {
@@ -56,6 +58,12 @@ static bool check_names(const Enabling *enabling, SimError *error)
         return sim_error(
             error, 22974,
             "Tables contained in the cdc schema cannot be enabled for Change Data Capture.");
+    if (enabling->args->has_empty_role)
+        return sim_error(
+            error, 22907,
+            "Parameter @role_name cannot be empty. Specify a value for @role_name and "
+            "retry the operation. Supply null as the value if no role is to be used to "
+            "gate access to captured change data.");
     if (enabling->name.len >
         INSTANCE_NAME_CHARS) /* bytes: names of other scripts are refused a little early */
         return sim_error(error, 22927,
@@ -126,6 +134,15 @@ static bool choose_index(Enabling *enabling, SimError *error)
             error, 22939,
             "The parameter @supports_net_changes is set to 1, but the source table does not have a "
             "primary key defined and no alternate unique index has been specified.");
+    if (enabling->net_changes && enabling->index->column_count > INDEX_COLUMNS_MOST)
+        return sim_error(
+            error, 22865,
+            "The number of columns in the index '%.*s', used as the unique row identifier to "
+            "support net changes for table '%.*s'.'%.*s', exceeds the limit of 14 columns. Set the "
+            "parameter @supports_net_changes to 0 or use the @index_name parameter to identify a "
+            "unique index with fewer than 15 columns as the unique row identifier and resubmit the "
+            "request.",
+            STR_ARG(enabling->index->name), STR_ARG(info->schema), STR_ARG(info->name));
     return true;
 }
 
@@ -135,26 +152,29 @@ static bool choose_columns(Enabling *enabling, SimError *error)
     const SimTableInfo   *info = enabling->info;
     bool                 *used = ARENA_ARRAY(enabling->arena, bool, info->column_count);
 
+    if (args->has_bad_list)
+        return sim_error(
+            error, 22965,
+            "A quoted column in the column list is not properly terminated. Verify that columns "
+            "are "
+            "correctly delimited and retry the operation. For more information, see 'Delimited "
+            "Identifiers' in Books Online.");
     for (size_t i = 0; i < args->captured_column_count; i++) {
-        ptrdiff_t ordinal = sim_table_find_column(enabling->source,
-                                                  str_trim(args->captured_columns[i]));
+        ptrdiff_t ordinal = sim_table_find_column(enabling->source, args->captured_columns[i]);
         if (ordinal < 0 && args->captured_column_count == 1)
-            return sim_error(
-                error, 22930, "Could not locate column '%.*s' in the table '%.*s.%.*s'.",
-                STR_ARG(args->captured_columns[i]), STR_ARG(info->schema), STR_ARG(info->name));
-        if (ordinal < 0)
+            return sim_error(error, 22930,
+                             "Could not locate '%.*s' as a column of source table '%.*s.%.*s'. "
+                             "Specify a valid column name.",
+                             STR_ARG(args->captured_columns[i]), STR_ARG(info->schema),
+                             STR_ARG(info->name));
+        if (ordinal < 0 || used[ordinal])
             return sim_error(
                 error, 22942,
                 "Columns specified in the captured column list could not be mapped to columns in "
                 "source table '%.*s.%.*s'. Verify that the columns specified in "
-                "the parameter @captured_column_list are delimited properly and identify columns "
-                "in the source table.",
+                "the parameter @captured_column_list are delimited properly and match columns in "
+                "the source table.",
                 STR_ARG(info->schema), STR_ARG(info->name));
-        if (used[ordinal])
-            return sim_error(
-                error, 22965,
-                "Column '%.*s' is specified more than once in the captured column list.",
-                STR_ARG(info->columns[ordinal].name));
         used[ordinal] = true;
     }
     enabling->ordinals = ARENA_ARRAY(enabling->arena, size_t, info->column_count);
@@ -198,6 +218,21 @@ static bool check_columns(const Enabling *enabling, SimError *error)
                     "captured column list and ensure that these columns are excluded from the "
                     "list.",
                     STR_ARG(enabling->info->schema), STR_ARG(enabling->info->name));
+    if (enabling->column_count > COLUMNS_MOST)
+        return sim_error(
+            error, 22925,
+            "The number of columns captured by capture instance '%.*s' exceeds the maximum allowed "
+            "number: %d. Use the @captured_columns_list parameter to specify a subset of the "
+            "columns less than or equal to the maximum allowed and resubmit the request.",
+            STR_ARG(enabling->name), COLUMNS_MOST);
+    if (!str_is_empty(enabling->args->filegroup) &&
+        !sim_name_equal(enabling->args->filegroup, STR("PRIMARY")))
+        return sim_error(
+            error, 22973,
+            "The specified filegroup '%.*s' is not a valid filegroup for database '%.*s'. Specify "
+            "a "
+            "valid existing filegroup or create the named filegroup, and retry the operation.",
+            STR_ARG(enabling->args->filegroup), STR_ARG(enabling->txn->database->name));
     return true;
 }
 
@@ -271,6 +306,7 @@ static Instance *make_instance(const Enabling *enabling, SimTable *change_table)
         .change_table         = change_table,
         .supports_net_changes = enabling->net_changes,
         .role_name            = str_copy(arena, enabling->args->role_name),
+        .filegroup            = str_copy(arena, enabling->args->filegroup),
         .index_name = enabling->index != NULL ? str_copy(arena, enabling->index->name) : STR_EMPTY,
         .create_us  = sim_server_local_us(enabling->txn->database->server),
         .columns    = ARENA_ARRAY(arena, SimCapturedColumn, enabling->column_count),
@@ -278,11 +314,13 @@ static Instance *make_instance(const Enabling *enabling, SimTable *change_table)
         .map          = ARENA_ARRAY(arena, int32_t, enabling->column_count)};
     for (size_t i = 0; i < enabling->column_count; i++) {
         const SimColumn *source = &enabling->info->columns[enabling->ordinals[i]];
-        instance->columns[i]    = (SimCapturedColumn){.name        = str_copy(arena, source->name),
-                                                      .column_id   = source->column_id,
-                                                      .ordinal     = (int32_t)i + 1,
-                                                      .type        = change_column_type(source),
-                                                      .is_computed = source->is_computed};
+        instance->columns[i]    = (SimCapturedColumn){.name          = str_copy(arena, source->name),
+                                                      .column_id     = source->column_id,
+                                                      .ordinal       = (int32_t)i + 1,
+                                                      .type          = change_column_type(source),
+                                                      .is_computed   = source->is_computed,
+                                                      .is_rowversion = source->type.kind ==
+                                                                       SIM_ROWVERSION};
     }
     if (enabling->index != NULL) {
         instance->index_columns = ARENA_ARRAY(arena, SimIndexColumn, enabling->index->column_count);

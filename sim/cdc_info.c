@@ -42,6 +42,7 @@ static void copy_instance(const Instance *instance, Arena *arena, SimCaptureInst
                                 .is_reached           = instance->is_reached,
                                 .role_name            = str_copy(arena, instance->role_name),
                                 .index_name           = str_copy(arena, instance->index_name),
+                                .filegroup            = str_copy(arena, instance->filegroup),
                                 .supports_net_changes = instance->supports_net_changes,
                                 .create_us            = instance->create_us};
     copy_columns(instance, arena, out);

@@ -11,7 +11,6 @@
 #include "sim/model_internal.h"
 
 #define CT_HEAD_COLUMNS   5 /* before the captured ones */
-#define TEXT_REPL_BYTES   65536
 #define SCAN_TRANSACTIONS 500 /* of one cycle, unless the job says otherwise */
 #define SCAN_CYCLES       10  /* of one scan of the job */
 #define POLLING_MS        5000
@@ -29,7 +28,7 @@ struct Instance {
     Lsn                start_lsn;
     bool               is_committed, is_reached, is_over;
     bool               supports_net_changes;
-    Str                role_name, index_name;
+    Str                role_name, index_name, filegroup;
     int64_t            create_us;
     SimCapturedColumn *columns;
     size_t             column_count;

@@ -44,6 +44,14 @@ SimCdcJobs sim_cdc_jobs(SimDatabase *database)
     return jobs;
 }
 
+bool sim_cdc_has_made_jobs(SimDatabase *database)
+{
+    (void)pthread_mutex_lock(&database->cdc->mutex);
+    bool made = database->cdc->jobs_were_made;
+    (void)pthread_mutex_unlock(&database->cdc->mutex);
+    return made;
+}
+
 void sim_cdc_set_jobs(SimDatabase *database, const SimCdcJobs *jobs)
 {
     SimCdc *cdc = database->cdc;

@@ -18,9 +18,10 @@ void scan_note_error(SimCdc *cdc, const SimError *error)
         begin_lsn = node->begin_lsn;
     }
     (void)pthread_mutex_lock(&cdc->mutex);
-    const SimScanError *last = cdc->errors.count > 0 ? &cdc->errors.items[cdc->errors.count - 1]
-                                                     : NULL;
-    bool is_new = last == NULL || last->number != error->number || !lsn_equal(last->start_lsn, lsn);
+    bool is_new = true; /* a job that tries again says nothing new */
+    for (size_t i = 0; i < cdc->errors.count; i++)
+        is_new &= cdc->errors.items[i].number != error->number ||
+                  !lsn_equal(cdc->errors.items[i].start_lsn, lsn);
     if (is_new && cdc->errors.count < KEPT)
         *LIST_PUSH(cdc->arena, &cdc->errors) = (SimScanError){
             .time_us    = sim_server_local_us(cdc->database->server),

@@ -435,6 +435,47 @@ static bool add_columns(const Ddl *ddl, SimTxn *txn, SimTable *table)
     return ddl_add_constraints(ddl, txn, table, &copy->constraints, true);
 }
 
+/* A captured table is not switched; others are not supported. */
+static bool refuse_switch(const Ddl *ddl, SimTable *source)
+{
+    Binder      *binder   = binder_new(ddl->session, ddl->arena, ddl->error);
+    SimDatabase *database = NULL;
+    SimTable    *target   = NULL;
+    Str          schema;
+
+    if (!bind_table_name(binder, &ddl->stmt->output_into, &database, &target, &schema)) {
+        if (ddl->error->number == 208)
+            sim_error(ddl->error, 4902,
+                      "Cannot find the object \"%.*s\" because it does not exist or you do not "
+                      "have permissions.",
+                      STR_ARG(ddl->stmt->output_into.name));
+        return false;
+    }
+    if (!sim_table_is_captured(source) && !sim_table_is_captured(target))
+        return sim_not_supported(ddl->error, "ALTER TABLE SWITCH");
+    bool is_source = sim_table_is_captured(source);
+    return sim_error(
+        ddl->error, is_source ? 22843 : 22842,
+        "ALTER TABLE SWITCH statement failed because the partitioned %s table is "
+        "enabled for Change Data Capture and does not have @allow_partition_switch set "
+        "to 1.",
+        is_source ? "source" : "destination");
+}
+
+/* What depends on a column is one error, that the column therefore stays another. Only the last of them can be caught. */
+static bool say_what_depends(const Ddl *ddl, const char *action, Str column)
+{
+    if (ddl->error->number != 5074) return false;
+    if (!session_is_in_try(ddl->session)) {
+        SimError dependent = *ddl->error;
+        dependent.line     = MAX(ddl->stmt->line, 1);
+        session_send_message(ddl->session, &dependent);
+    }
+    return sim_error(ddl->error, 4922,
+                     "ALTER TABLE %s %.*s failed because one or more objects access this column.",
+                     action, STR_ARG(column));
+}
+
 static bool alter_table(const Ddl *ddl)
 {
     const Stmt  *stmt     = ddl->stmt;
@@ -454,7 +495,7 @@ static bool alter_table(const Ddl *ddl)
             if (!ddl_check_column_is_free(ddl, table, stmt->columns.items[i], "DROP COLUMN", true))
                 return false;
             if (!sim_drop_column(txn, table, stmt->columns.items[i], stmt->source, ddl->error))
-                return false;
+                return say_what_depends(ddl, "DROP COLUMN", stmt->columns.items[i]);
         }
         return true;
     case ALTER_ALTER_COLUMN:
@@ -463,12 +504,14 @@ static bool alter_table(const Ddl *ddl)
         return sim_alter_column(txn, table, column.name, &column.type,
                                 stmt->column_defs.items[0].nullability_given ? column.is_nullable
                                                                              : true,
-                                stmt->source, ddl->error);
+                                stmt->source, ddl->error) ||
+               say_what_depends(ddl, "ALTER COLUMN", column.name);
     case ALTER_DROP_CONSTRAINT:
         for (size_t i = 0; i < stmt->columns.count; i++)
             if (!ddl_drop_constraint(ddl, txn, table, stmt->columns.items[i])) return false;
         return true;
     case ALTER_ENABLE_CONSTRAINT: return ddl_enable_constraints(ddl, txn, table);
+    case ALTER_SWITCH: return refuse_switch(ddl, table);
     }
     return true;
 }

@@ -188,7 +188,8 @@ static int compile_call(Program *program, const AggregateCall *call)
     case SIM_STDEV:
     case SIM_STDEVP:
     case SIM_VAR:
-    case SIM_VARP: break;
+    case SIM_VARP:
+    case SIM_BYTES_OR: break;
     }
     return -1;
 }

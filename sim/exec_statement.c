@@ -90,15 +90,26 @@ static void place_error(SimSession *session, const Stmt *stmt, SimError *error)
     }
 }
 
+bool session_is_in_try(const SimSession *session)
+{
+    for (const Frame *frame = session->frame; frame; frame = frame->outer)
+        if (frame->try_depth > 0) return true;
+    return false;
+}
+
 Flow run_failed(SimSession *session, const Stmt *stmt, SimError *error, uint16_t command,
                 bool is_dml)
 {
     bool compiling = is_of_compiling(stmt, error);
+    bool in_try = session_is_in_try(session);
 
     place_error(session, stmt, error);
     session->last_error  = error->number;
     session->row_count   = 0;
     session->scope_ended = false;
+    if (error->line == 0) error->line = stmt ? stmt->line : 1;
+    session->last_error = error->number;
+    session->row_count  = 0;
     if (error->number == SIM_ATTENTION) return FLOW_END;
     if (error->rolls_back) session_abandon(session);
     if (is_in_try(session, compiling) && error->severity < 20) {
@@ -652,8 +663,8 @@ static bool run_small(SimSession *session, const Stmt *stmt, Arena *arena, SimEr
     case STMT_REVERT: return run_context(session, stmt, arena, error);
     case STMT_KILL: return run_kill(session, stmt, arena, error);
     case STMT_DBCC: return run_dbcc(session, stmt, arena, error);
-    case STMT_CHECKPOINT:
-    case STMT_NOTHING: return true;
+    case STMT_CHECKPOINT: return true;
+    case STMT_NOTHING: return stmt->words.count == 0 || session_reconfigure(session, error);
     case STMT_SELECT:
     case STMT_INSERT:
     case STMT_INSERT_BULK:

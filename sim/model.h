@@ -66,6 +66,10 @@ void sim_server_empty(SimServer *server, uint64_t seed);
 int64_t sim_server_local_us(const SimServer *server);
 /* DBCC TRACEON; 8207 is the one that means something here (2.14). */
 void sim_server_set_trace_flag(SimServer *server, int flag, bool on);
+/* `max text repl size`, -1: no limit; as it is set, or as it runs since it was installed. */
+int64_t sim_server_text_repl_bytes(const SimServer *server, bool as_set);
+void    sim_server_set_text_repl_bytes(SimServer *server, int64_t bytes);
+void    sim_server_install_settings(SimServer *server);
 bool sim_server_next_database(SimServer *server, size_t *at, SimDatabase **out);
 
 /* --- tables --- */
@@ -182,7 +186,7 @@ bool sim_create_synthetic(SimTxn *txn, Str schema, Str name, int64_t rows, Str p
 /* 1505, 1913, 1902, 8111. */
 bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec,
                       SimError *error) MUST_CHECK;
-/* A constraint's index too. 3701; 22983 when CDC uses it. */
+/* A constraint's index too. 3701; 22983 and 22979 when CDC uses it. */
 bool sim_drop_index(SimTxn *txn, SimTable *table, Str name, SimError *error) MUST_CHECK;
 /* `ddl_text` is what ddl_history shows. */
 bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const SimValue *fill,

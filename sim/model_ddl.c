@@ -338,11 +338,19 @@ bool sim_drop_index(SimTxn *txn, SimTable *table, Str name, SimError *error)
                          "Cannot drop the index '%.*s.%.*s', because it does not exist or you do "
                          "not have permission.",
                          STR_ARG(info->name), STR_ARG(name));
+    bool is_constraint = indexes[at]->is_primary_key || indexes[at]->is_unique_constraint;
+    if (cdc_uses_index(table, indexes[at]->name) && is_constraint)
+        return sim_error(
+            error, 22979,
+            "The unique index '%.*s' on table '[%.*s].[%.*s]' is used by Change Data Capture. The "
+            "constraint using this index cannot be dropped or disabled.",
+            STR_ARG(indexes[at]->name), STR_ARG(info->schema), STR_ARG(info->name));
     if (cdc_uses_index(table, indexes[at]->name))
         return sim_error(
             error, 22983,
             "The unique index '%.*s' on source table '[%.*s].[%.*s]' is used by Change Data "
-            "Capture. The constraint using this index cannot be dropped or disabled.",
+            "Capture. To alter or drop the index, you must first disable Change Data Capture on "
+            "the table.",
             STR_ARG(indexes[at]->name), STR_ARG(info->schema), STR_ARG(info->name));
     memmove(&indexes[at], &indexes[at + 1], (info->index_count - at - 1) * sizeof(SimIndex *));
     info->index_count--;

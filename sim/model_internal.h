@@ -650,6 +650,7 @@ struct SimServer {
     atomic_bool      keeps_key_updates; /* trace flag 8207 */
     SimScanHook      scan_hook;         /* set before anything scans */
     void            *scan_hook_arg;
+    _Atomic int64_t  text_repl_bytes, text_repl_set; /* max text repl size: as it runs, as set */
     _Atomic uint64_t next_txn_id;
     LockManager      locks;
 };

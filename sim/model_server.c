@@ -3,6 +3,8 @@
 
 #include "sim/virtual_clock.h"
 
+#define TEXT_REPL_BYTES 65536
+
 #define FIRST_OBJECT_ID   901578250
 #define FIRST_USER_SCHEMA 5
 
@@ -210,6 +212,8 @@ bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *e
     atomic_store(&server->rng, full.rng);
     set_knobs(server);
     atomic_store(&server->zone, zone);
+    atomic_store(&server->text_repl_set, TEXT_REPL_BYTES);
+    sim_server_install_settings(server);
     int failed = pthread_rwlock_init(&server->lock, NULL);
     assert(failed == 0);
     lock_manager_open(&server->locks);
@@ -321,6 +325,21 @@ bool sim_server_set_zone(SimServer *server, Str windows_name)
 int64_t sim_server_local_us(const SimServer *server)
 {
     return sim_zone_local_from_utc(sim_server_zone(server), clock_utc_us(server->options.clock));
+}
+
+int64_t sim_server_text_repl_bytes(const SimServer *server, bool as_set)
+{
+    return atomic_load(as_set ? &server->text_repl_set : &server->text_repl_bytes);
+}
+
+void sim_server_set_text_repl_bytes(SimServer *server, int64_t bytes)
+{
+    atomic_store(&server->text_repl_set, bytes);
+}
+
+void sim_server_install_settings(SimServer *server)
+{
+    atomic_store(&server->text_repl_bytes, atomic_load(&server->text_repl_set));
 }
 
 void sim_server_set_trace_flag(SimServer *server, int flag, bool on)

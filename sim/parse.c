@@ -259,6 +259,7 @@ static Stmt *parse_reconfigure(Parser *parser)
         (void)syntax_error(parser);
         return NULL;
     }
+    *LIST_PUSH(parser->arena, &stmt->words) = STR("RECONFIGURE");
     return stmt;
 }
 

@@ -387,6 +387,21 @@ static bool parse_alter_column(Parser *parser, Stmt *stmt)
     return true;
 }
 
+static bool skip_partition(Parser *parser)
+{
+    int64_t number;
+
+    return !accept_word(parser, "PARTITION") || parse_integer(parser, &number);
+}
+
+/* Which tables take part; what with partitions is the executor's to refuse. */
+static bool parse_switch(Parser *parser, Stmt *stmt)
+{
+    stmt->alter = ALTER_SWITCH;
+    return skip_partition(parser) && expect_keyword(parser, KW_TO) &&
+           parse_object_name(parser, &stmt->output_into) && skip_partition(parser);
+}
+
 static bool parse_alter_action(Parser *parser, Stmt *stmt)
 {
     if (accept_keyword(parser, KW_ADD)) return parse_add(parser, stmt);
@@ -420,6 +435,9 @@ static bool parse_alter_action(Parser *parser, Stmt *stmt)
         return true;
     }
     if (is_word(parser, "SWITCH")) return not_supported(parser, "ALTER TABLE SWITCH");
+    if (is_keyword(parser, KW_CHECK) || is_keyword(parser, KW_NOCHECK))
+        return not_supported(parser, "switching a constraint on or off");
+    if (accept_word(parser, "SWITCH")) return parse_switch(parser, stmt);
     if (is_word(parser, "REBUILD")) return not_supported(parser, "ALTER TABLE REBUILD");
     if (is_keyword(parser, KW_SET)) return not_supported(parser, "ALTER TABLE SET");
     if (is_keyword(parser, KW_ENABLE) || is_keyword(parser, KW_DISABLE))

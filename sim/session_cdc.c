@@ -113,61 +113,110 @@ static bool sp_cdc_disable_db(ProcCall *call)
 }
 
 /* --- tables --- */
-/* "a, [b], [c d]" */
-static size_t split_columns(Arena *arena, Str text, Str **out)
+/* The end of a delimited name that begins at `at`, behind its closing delimiter, doubled ones being part of it; -1: there is none. */
+static ptrdiff_t end_of_delimited(Str text, size_t at)
+{
+    char close = text.ptr[at] == '[' ? ']' : '"';
+
+    for (size_t i = at + 1; i < text.len; i++) {
+        if (text.ptr[i] != close) continue;
+        if (i + 1 == text.len || text.ptr[i + 1] != close) return (ptrdiff_t)i + 1;
+        i++;
+    }
+    return -1;
+}
+
+/* `a, [b, c], "d"`: names between commas, delimited ones with whatever they hold. False: one is not terminated. */
+static bool split_columns(Arena *arena, Str text, Str **out, size_t *count_out)
 {
     LIST(Str) names = {0};
-    Str rest        = text, part;
+    size_t at       = 0;
 
-    while (str_split_next(&rest, ',', &part)) {
-        part = str_trim(part);
-        if (part.len > 0) *LIST_PUSH(arena, &names) = name_split(arena, part).name;
+    while (at < text.len) {
+        while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == ','))
+            at++;
+        if (at == text.len) break;
+        bool      is_delimited = text.ptr[at] == '[' || text.ptr[at] == '"';
+        ptrdiff_t end = is_delimited ? end_of_delimited(text, at) : str_find_char(text, ',', at);
+        if (is_delimited && end < 0) return false;
+        if (end < 0) end = (ptrdiff_t)text.len;
+        Str part                  = str_trim(str_slice(text, at, (size_t)end));
+        *LIST_PUSH(arena, &names) = is_delimited ? name_split(arena, part).name : part;
+        at                        = (size_t)end;
     }
-    *out = names.items;
-    return names.count;
+    *out       = names.items;
+    *count_out = names.count;
+    return true;
+}
+
+/* 201 for what was not given at all, 22963 for NULL and the empty name. */
+static bool need_text(ProcCall *call, size_t index, const char *parameter, bool may_be_empty,
+                      Str *out)
+{
+    if (!proc_arg(call, index))
+        return sim_error(
+            call->error, 201,
+            "Procedure or function '%.*s' expects parameter '%s', which was not supplied.",
+            STR_ARG(call->name), parameter);
+    return (proc_text(call, index, out) && out->len > 0) || may_be_empty ||
+           sim_error(call->error, 22963,
+                     "Parameter '%s' cannot be null or empty. Specify a value for the named "
+                     "parameter and retry the operation.",
+                     parameter);
 }
 
 static bool change_enable_table(ProcCall *call, SimTxn *txn)
 {
-    SimEnableTable args = {0};
-    Str            columns;
+    SimEnableTable args  = {0};
     Str           *names = NULL;
     int64_t        net   = 0;
+    Str            columns;
 
-    (void)proc_text(call, 0, &args.source_schema);
-    (void)proc_text(call, 1, &args.source_name);
+    if (!need_text(call, 0, "@source_schema", false, &args.source_schema) ||
+        !need_text(call, 1, "@source_name", false, &args.source_name) ||
+        !need_text(call, 2, "@role_name", true, &args.role_name) || !proc_i64(call, 4, &net))
+        return false;
+    args.has_empty_role = !proc_arg(call, 2)->is_null && args.role_name.len == 0;
     (void)proc_text(call, 3, &args.capture_instance);
-    args.net_changes_given = proc_arg(call, 4) && !proc_arg(call, 4)->is_null;
-    if (!proc_i64(call, 4, &net)) return false;
+    args.net_changes_given    = proc_arg(call, 4) && !proc_arg(call, 4)->is_null;
     args.supports_net_changes = net != 0;
-    const SimValue *role      = proc_arg(call, 2);
-    if (proc_text(call, 2, &args.role_name) && args.role_name.len == 0 && role)
-        return sim_error(call->error, 22907,
-                         "Parameter @role_name cannot be empty. Specify a value for @role_name and "
-                         "retry the operation. Supply null as the value if no role "
-                         "is to be used to gate access to captured change data.");
     (void)proc_text(call, 5, &args.index_name);
     if (proc_text(call, 6, &columns)) {
-        args.captured_column_count = split_columns(call->arena, columns, &names);
-        args.captured_columns      = names;
+        args.has_bad_list     = !split_columns(call->arena, columns, &names,
+                                               &args.captured_column_count);
+        args.captured_columns = names;
     }
+    (void)proc_text(call, 7, &args.filegroup);
     return sim_cdc_enable_table(txn, &args, call->error);
+}
+
+/* Without partitions a table may always be switched; saying that it may not is ignored. */
+static bool warn_of_partition_switch(ProcCall *call)
+{
+    int64_t allows = 1;
+
+    if (!proc_i64(call, 8, &allows)) return false;
+    if (allows == 0)
+        session_send_info(
+            call->session, 22857, 10, 1, 1,
+            "Warning: The @allow_partition_switch parameter must be 1 for tables that "
+            "are not partitioned. The explicit setting of the parameter to 0 was "
+            "ignored. Refer to books online for more information about partition "
+            "switching behavior when using Change Data Capture.");
+    return true;
 }
 
 static bool sp_cdc_enable_table(ProcCall *call)
 {
-    SimCaptureInstance *before = NULL;
-
     if (!cdc_need_enabled(call) || !cdc_need_owner(call)) return false;
-    bool is_first = sim_cdc_instances(call->session->database, call->arena, &before) == 0;
-    if (!in_transaction(call, change_enable_table)) return false;
+    bool had_jobs = sim_cdc_has_made_jobs(call->session->database);
+    if (!in_transaction(call, change_enable_table) || !warn_of_partition_switch(call)) return false;
+    if (had_jobs) return true;
     Str name = sim_database_name(call->session->database);
-    if (is_first) {
-        session_send_info(call->session, 14265, 0, 1, 1,
-                          "Job 'cdc.%.*s_capture' started successfully.", STR_ARG(name));
-        session_send_info(call->session, 14265, 0, 1, 1,
-                          "Job 'cdc.%.*s_cleanup' started successfully.", STR_ARG(name));
-    }
+    session_send_info(call->session, 14265, 0, 1, 1, "Job 'cdc.%.*s_capture' started successfully.",
+                      STR_ARG(name));
+    session_send_info(call->session, 14265, 0, 1, 1, "Job 'cdc.%.*s_cleanup' started successfully.",
+                      STR_ARG(name));
     return true;
 }
 
@@ -175,9 +224,10 @@ static bool change_disable_table(ProcCall *call, SimTxn *txn)
 {
     Str schema, name, instance;
 
-    (void)proc_text(call, 0, &schema);
-    (void)proc_text(call, 1, &name);
-    (void)proc_text(call, 2, &instance);
+    if (!need_text(call, 0, "@source_schema", false, &schema) ||
+        !need_text(call, 1, "@source_name", false, &name) ||
+        !need_text(call, 2, "@capture_instance", false, &instance))
+        return false;
     return sim_cdc_disable_table(txn, schema, name, instance, call->error);
 }
 
@@ -240,7 +290,7 @@ static bool help_row(ProcCall *call, const SimCaptureInstance *instance)
         value_null(),
         str_is_empty(instance->role_name) ? value_null() : value_text(arena, instance->role_name),
         str_is_empty(instance->index_name) ? value_null() : value_text(arena, instance->index_name),
-        value_null(),
+        str_is_empty(instance->filegroup) ? value_null() : value_text(arena, instance->filegroup),
         value_datetime(instance->create_us),
         keys.len ? value_text(arena, buf_str(&keys)) : value_null(),
         value_text(arena, buf_str(&columns))};
@@ -255,7 +305,8 @@ static bool sp_cdc_help(ProcCall *call)
     int64_t             rows = 0;
 
     if (!cdc_need_enabled(call)) return false;
-    bool has_schema = proc_text(call, 0, &schema), has_name = proc_text(call, 1, &name);
+    bool has_schema = proc_text(call, 0, &schema) && schema.len > 0,
+         has_name   = proc_text(call, 1, &name) && name.len > 0;
     if (has_schema != has_name)
         return sim_error(call->error, 22972,
                          "When calling stored procedure [sys].[sp_cdc_help_change_data_capture], "
@@ -308,8 +359,10 @@ static bool captured_row(ProcCall *call, const SimCaptureInstance *instance,
     bool           sized  = type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY,
          approximate      = type->kind == SIM_REAL || type->kind == SIM_FLOAT;
     bool number           = sim_type_is_number(type->kind) && type->kind != SIM_BIT;
-    Str  type_name        = type->kind == SIM_ROWVERSION ? STR("timestamp")
-                                                         : str_from_c(sim_type_name(type->kind));
+    Str  type_name        = column->is_rowversion ? STR("timestamp")
+                                                  : str_from_c(sim_type_name(type->kind));
+
+    sized = sized && !column->is_rowversion;
 
     if (sized && length > 0 && sim_type_is_unicode(type->kind)) length /= 2;
     SimValue row[] = {value_text(call->arena, instance->source_schema),
@@ -369,33 +422,99 @@ static bool sp_cdc_get_ddl_history(ProcCall *call)
 /* --- cleanup --- */
 static bool sp_cdc_cleanup(ProcCall *call)
 {
-    Str      instance;
-    Lsn      mark      = LSN_ZERO;
-    int64_t  threshold = 5000;
-    SimType  type      = sim_type_sized(SIM_BINARY, LSN_BYTES);
-    SimValue lsn;
+    SimDatabase       *database  = call->session->database;
+    SimType            type      = sim_type_sized(SIM_BINARY, LSN_BYTES);
+    SimError           reason    = SIM_ERROR_INIT;
+    int64_t            threshold = 5000;
+    SimCaptureInstance found     = {.name = STR_EMPTY};
+    bool               has_failed;
+    SimValue           lsn;
+    Str                instance;
 
-    if (!cdc_need_enabled(call) || !cdc_need_owner(call) || !proc_i64(call, 2, &threshold))
+    if (!cdc_need_enabled(call) || !cdc_need_owner(call) || !proc_i64(call, 2, &threshold) ||
+        !need_text(call, 0, "@capture_instance", true, &instance))
         return false;
-    if (threshold <= 0)
-        return sim_error(call->error, 22850,
-                         "The threshold value specified for the Change Data Capture cleanup "
-                         "process must be greater than 0.");
-    (void)proc_text(call, 0, &instance);
-    const SimValue    *given = proc_arg(call, 1);
-    SimCaptureInstance found;
-    if (!sim_cdc_find_instance(call->session->database, instance, call->arena, &found))
+    const SimValue *given = proc_arg(call, 1);
+    if (!given)
+        return sim_error(call->error, 201,
+                         "Procedure or function '%.*s' expects parameter '@low_water_mark', which "
+                         "was not supplied.",
+                         STR_ARG(call->name));
+    if (!sim_cdc_find_instance(database, instance, call->arena, &found))
         return sim_error(call->error, 22920,
                          "The named capture instance %.*s does not exist for database %.*s.",
-                         STR_ARG(instance), STR_ARG(sim_database_name(call->session->database)));
-    if (given && !given->is_null) {
-        if (!sim_convert(given, &type, 0, false, call->arena, &lsn, call->error) ||
-            !lsn_from_bytes(lsn.bytes, &mark))
-            return false;
-    } else {
-        mark = found.start_lsn;
+                         STR_ARG(instance), STR_ARG(sim_database_name(database)));
+    Lsn mark = found.start_lsn;
+    if (!given->is_null && (!sim_convert(given, &type, 0, false, call->arena, &lsn, call->error) ||
+                            !lsn_from_bytes(lsn.bytes, &mark)))
+        return false;
+    if (!sim_cdc_cleanup_leniently(database, instance, mark, threshold, &has_failed, &reason,
+                                   call->error))
+        return false;
+    if (has_failed)
+        session_send_info(
+            call->session, 22852, 10, 1, 1,
+            "Could not delete change table entries made obsolete by a change in one "
+            "or more low water marks for capture instances of database %.*s. The "
+            "failure occurred when executing the command 'delete top(@p1)'. The error "
+            "returned was %d: '%s'. Use the action and error to determine the cause "
+            "of the failure and resubmit the request.",
+            STR_ARG(sim_database_name(database)), reason.number, reason.message);
+    if (call->args[3].is_output) {
+        SimValue flag = value_bit(has_failed);
+        proc_set_output(call, 3, &flag);
     }
-    return sim_cdc_cleanup(call->session->database, instance, mark, threshold, call->error);
+    return true;
+}
+
+/* --- wrapper functions --- */
+static bool all_captured(ProcCall *call, size_t arg, const SimCaptureInstance *instance)
+{
+    Str   *names = NULL;
+    size_t count = 0;
+    Str    text;
+
+    if (!proc_text(call, arg, &text)) return true;
+    if (!split_columns(call->arena, text, &names, &count)) return false;
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        for (size_t c = 0; c < instance->column_count; c++)
+            found |= sim_name_equal(names[i], instance->columns[c].name);
+        if (!found) return false;
+    }
+    return true;
+}
+
+/* Scripts that make functions, which this server could not run: it gives none. */
+static bool sp_cdc_generate_wrapper_function(ProcCall *call)
+{
+    static const ResultSpec specs[]  = {{"function_name", "nvarchar(145)"},
+                                        {"create_script", "nvarchar(max)"}};
+    SimCaptureInstance      instance = {.name = STR_EMPTY};
+    Str                     name, columns, flags;
+
+    if (!cdc_need_enabled(call)) return false;
+    bool has_lists = (proc_text(call, 2, &columns) && columns.len > 0) |
+                     (proc_text(call, 3, &flags) && flags.len > 0);
+    if (proc_text(call, 0, &name) && name.len > 0) {
+        if (!find_instance(call, 0, &instance)) return false;
+        if (!all_captured(call, 2, &instance))
+            return sim_error(call->error, 22918,
+                             "One or more columns in the list of included columns was not a "
+                             "captured column of the change table %.*s_CT.",
+                             STR_ARG(instance.name));
+        if (!all_captured(call, 3, &instance))
+            return sim_error(call->error, 22919,
+                             "One or more columns in the list of columns needing update flags was "
+                             "not a captured column of the change table %.*s_CT.",
+                             STR_ARG(instance.name));
+    } else if (has_lists) {
+        return sim_error(call->error, 22921,
+                         "Unable to generate scripts for all capture instances that the caller is "
+                         "authorized to access. To generate all such scripts, the parameters "
+                         "@column_list and @update_flag_list must both be null or empty.'");
+    }
+    return proc_columns(call, specs, COUNT_OF(specs)) && proc_done(call, 0);
 }
 
 const ProcEntry cdc_procs[] = {
@@ -410,5 +529,7 @@ const ProcEntry cdc_procs[] = {
     {"sp_cdc_get_ddl_history", sp_cdc_get_ddl_history, "capture_instance"},
     {"sp_cdc_cleanup_change_table", sp_cdc_cleanup,
      "capture_instance,low_water_mark,threshold,fCleanupFailed"},
+    {"sp_cdc_generate_wrapper_function", sp_cdc_generate_wrapper_function,
+     "capture_instance,closed_high_end_point,column_list,update_flag_list"},
     {NULL, NULL, NULL},
 };

@@ -236,6 +236,9 @@ bool run_alter_database(SimSession *session, const Stmt *stmt, SimError *error) 
 /* 924: another session has it for itself. */
 bool database_lets_in(SimSession *session, SimDatabase *database, SimError *error) MUST_CHECK;
 
+bool session_is_in_try(const SimSession *session); /* an error goes to a CATCH */
+bool session_reconfigure(SimSession *session, SimError *error) MUST_CHECK; /* RECONFIGURE */
+
 /* --- results --- */
 bool session_send_columns(SimSession *session, const SimResultColumn *columns, size_t count);
 bool session_send_row(SimSession *session, const SimValue *values, size_t count);
@@ -400,6 +403,8 @@ int  catalog_scale(const SimType *type);
 
 extern const ProcEntry cdc_procs[], cdc_job_procs[], catalog_procs[], control_procs[],
     session_procs[], cursor_procs[];
+extern const ProcEntry cdc_procs[], cdc_job_procs[], config_procs[], catalog_procs[], control_procs[],
+    session_procs[];
 
 bool control_synthetic(ProcCall *call);
 

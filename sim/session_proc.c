@@ -23,6 +23,7 @@ const ProcEntry *proc_find(SimSession *session, const ObjectName *name)
     if (!found) found = find_in(cursor_procs, name->name);
     if (!found) found = find_in(cdc_procs, name->name);
     if (!found) found = find_in(cdc_job_procs, name->name);
+    if (!found) found = find_in(config_procs, name->name);
     if (!found) found = find_in(catalog_procs, name->name);
     return found;
 }

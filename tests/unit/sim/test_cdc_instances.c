@@ -400,7 +400,7 @@ static void what_captured_tables_refuse(void **state)
     SimTxn *txn = actor_begin(&shop.actor);
     assert_sim_error(sim_truncate(txn, shop.table, &error), &error, 4711);
     assert_sim_error(sim_rename_column(txn, shop.table, STR("v"), STR("w"), &error), &error, 4928);
-    assert_sim_error(sim_drop_index(txn, shop.table, STR("PK_t"), &error), &error, 22983);
+    assert_sim_error(sim_drop_index(txn, shop.table, STR("PK_t"), &error), &error, 22979);
     assert_sim_error(sim_alter_column(txn, shop.table, STR("id"), &wide, false, STR(""), &error),
                      &error, 5074);
     assert_sim_error(sim_drop_column(txn, shop.table, STR("id"), STR(""), &error), &error, 5074);

@@ -17,12 +17,20 @@
 
 FILE_TEST(jobs_and_scan_sessions, "cdc_job")
 FILE_TEST(net_changes, "cdc_net")
+FILE_TEST(enabling_and_disabling, "cdc_enable")
+FILE_TEST(ddl_on_captured_tables, "cdc_ddl")
+FILE_TEST(values_in_change_rows, "cdc_value")
+FILE_TEST(the_order_of_change_rows, "cdc_order")
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_and_scan_sessions),
         cmocka_unit_test(net_changes),
+        cmocka_unit_test(enabling_and_disabling),
+        cmocka_unit_test(ddl_on_captured_tables),
+        cmocka_unit_test(values_in_change_rows),
+        cmocka_unit_test(the_order_of_change_rows),
     };
 
     return cmocka_run_group_tests_name("cdc_session", tests, NULL, NULL);
