@@ -101,15 +101,11 @@ Flow run_failed(SimSession *session, const Stmt *stmt, SimError *error, uint16_t
                 bool is_dml)
 {
     bool compiling = is_of_compiling(stmt, error);
-    bool in_try = session_is_in_try(session);
 
     place_error(session, stmt, error);
     session->last_error  = error->number;
     session->row_count   = 0;
     session->scope_ended = false;
-    if (error->line == 0) error->line = stmt ? stmt->line : 1;
-    session->last_error = error->number;
-    session->row_count  = 0;
     if (error->number == SIM_ATTENTION) return FLOW_END;
     if (error->rolls_back) session_abandon(session);
     if (is_in_try(session, compiling) && error->severity < 20) {

@@ -434,9 +434,6 @@ static bool parse_alter_action(Parser *parser, Stmt *stmt)
         } while (accept_op(parser, ','));
         return true;
     }
-    if (is_word(parser, "SWITCH")) return not_supported(parser, "ALTER TABLE SWITCH");
-    if (is_keyword(parser, KW_CHECK) || is_keyword(parser, KW_NOCHECK))
-        return not_supported(parser, "switching a constraint on or off");
     if (accept_word(parser, "SWITCH")) return parse_switch(parser, stmt);
     if (is_word(parser, "REBUILD")) return not_supported(parser, "ALTER TABLE REBUILD");
     if (is_keyword(parser, KW_SET)) return not_supported(parser, "ALTER TABLE SET");
