@@ -387,6 +387,7 @@ bool scan_cycle(SimCdc *cdc, const ScanLimits *limits, ScanCounts *counts, SimEr
 
     *counts = (ScanCounts){.is_at_end = false};
     if (!cdc_may_scan(cdc, error)) return false;
+    versions_note_cycle(cdc->database);
     system_session_open(&session, cdc->database->server);
     for (int round = 0; !ok && round < DEADLOCK_ROUNDS; round++) {
         *error = SIM_ERROR_INIT;

@@ -254,6 +254,7 @@ typedef struct VersionStore {
     View            *oldest, *newest;
     _Atomic uint64_t horizon, newest_bound;
     View             lagging; /* what a secondary keeps alive */
+    View             late[2]; /* with commit_visible after_capture: what views see, and what they will */
     _Atomic int64_t  lag_us;  /* of the secondary; -1: there is none */
     CommitTime      *times;   /* a ring: commits the secondary has not reached */
     size_t           time_first, time_count, time_capacity;
@@ -269,6 +270,8 @@ void view_open(SimDatabase *database, View *view, bool is_lagging);
 void view_close(SimDatabase *database, View *view); /* harmless when it is not set */
 /* Frees what no view needs any more. With no latch held. */
 void versions_collect(SimDatabase *database);
+/* A cycle of capture begins. With the knob commit_visible, what it captures is seen when the next one does. */
+void versions_note_cycle(SimDatabase *database);
 /* Inside the log's mutex: a commit has happened. */
 void versions_note_commit(SimDatabase *database, uint64_t state);
 /* With the latch held exclusively, after the newest version was settled or taken back. */

@@ -137,8 +137,32 @@ void view_open(SimDatabase *database, View *view, bool is_lagging)
         advance_lagging(database);
         view->bound = store->lagging.bound;
     }
+    if (store->late[0].is_set) view->bound = MIN(view->bound, store->late[0].bound);
     link_view(store, view);
     (void)pthread_mutex_unlock(&database->log.mutex);
+}
+
+void versions_note_cycle(SimDatabase *database)
+{
+    VersionStore *store = &database->versions;
+    bool          is_on = sim_server_knob(database->server, SIM_KNOB_COMMIT_VISIBLE) != 0;
+    View          next;
+
+    (void)pthread_mutex_lock(&database->log.mutex);
+    bool was_on = store->late[1].is_set;
+    next        = store->late[1];
+    for (size_t i = 0; i < COUNT_OF(store->late); i++)
+        if (store->late[i].is_set) unlink_view(store, &store->late[i]);
+    if (is_on && was_on) {
+        store->late[0].bound = next.bound;
+        link_view(store, &store->late[0]);
+    }
+    if (is_on) {
+        store->late[1].bound = newest_state(&database->log);
+        link_view(store, &store->late[1]);
+    }
+    (void)pthread_mutex_unlock(&database->log.mutex);
+    if (was_on) versions_collect(database);
 }
 
 void view_close(SimDatabase *database, View *view)

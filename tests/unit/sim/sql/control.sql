@@ -301,6 +301,47 @@ EXEC tidesim.knob 'maxtrans', 'many';
 --> !50000 16 1 line 1: The knob maxtrans takes 1..1000000.
 EXEC tidesim.knob 'nothing', '1';
 --> !50000 16 1 line 1: There is no knob nothing.
+-- what capture has shown already, readers of versions see with the next cycle
+EXEC tidesim.knob 'commit_visible', 'after_capture';
+-->
+ALTER DATABASE shop SET ALLOW_SNAPSHOT_ISOLATION ON;
+-->
+EXEC tidesim.scan_now;
+--> transactions|rows
+--> 1|0
+--> (1)
+UPDATE t SET v = 100 WHERE id = 6;
+--> (1)
+EXEC tidesim.scan_now;
+--> transactions|rows
+--> 1|2
+--> (1)
+SELECT __$operation, v FROM cdc.dbo_t_CT WHERE v = 100;
+--> __$operation|v
+--> 4|100
+--> (1)
+SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
+-->
+SELECT v FROM t WHERE id = 6;
+--> v
+--> 11
+--> (1)
+EXEC tidesim.scan_now;
+--> transactions|rows
+--> 0|0
+--> (1)
+SELECT v FROM t WHERE id = 6;
+--> v
+--> 100
+--> (1)
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+-->
+EXEC tidesim.knob 'commit_visible', 'before_capture';
+-->
+EXEC tidesim.scan_now;
+--> transactions|rows
+--> 0|0
+--> (1)
 -- faults that make no sense
 EXEC tidesim.fault;
 --> !50000 16 1 line 1: fault needs @action; docs/tidesim.md lists them.
