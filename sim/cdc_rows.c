@@ -152,7 +152,8 @@ bool change_row_build(Instance *instance, const ChangeImage *image, Arena *scrat
     }
     bool numbers = sim_table_info(instance->change_table)->column_count >
                    CT_HEAD_COLUMNS + instance->column_count; /* has a __$command_id */
-    RowBuild build = row_build_begin(CT_HEAD_COLUMNS + instance->column_count + numbers, size);
+    RowBuild build = row_build_begin(instance->database->server->slab,
+                                     CT_HEAD_COLUMNS + instance->column_count + numbers, size);
     put_binary(&build, image->start_lsn.bytes, LSN_BYTES);
     row_build_copy(&build, (Bytes){null_binary, sizeof null_binary}); /* __$end_lsn */
     put_binary(&build, image->seqval.bytes, LSN_BYTES);

@@ -113,23 +113,40 @@ void row_retire(SimTable *table, SimRow *row)
 
 /* --- bodies --- */
 
-Item *item_new(void *ref, Bytes key, Bytes suffix)
+static size_t item_bytes(size_t key_len)
 {
-    Item *item = mem_realloc(NULL, sizeof *item + key.len + suffix.len);
+    return offsetof(Item, key) + key_len;
+}
+
+Item *item_new(Slab *slab, void *ref, Bytes key, Bytes suffix)
+{
+    assert(key.len + suffix.len <= UINT16_MAX); /* row_check_keys has seen to it */
+    Item *item = slab_alloc(slab, item_bytes(key.len + suffix.len));
 
     item->ref     = ref;
-    item->key_len = (uint32_t)(key.len + suffix.len);
+    item->key_len = (uint16_t)(key.len + suffix.len);
     atomic_init(&item->flags, 0);
     if (key.len) memcpy(item->key, key.ptr, key.len);
     if (suffix.len) memcpy(item->key + key.len, suffix.ptr, suffix.len);
     return item;
 }
 
-Body *body_new(const SimTableInfo *info)
+void item_free(Item *item)
+{
+    if (item != NULL) slab_free(item, item_bytes(item->key_len));
+}
+
+Slab *table_slab(const SimTable *table)
+{
+    return table->database->server->slab;
+}
+
+Body *body_new(const SimTableInfo *info, Slab *slab)
 {
     Body *body = mem_alloc(sizeof *body);
 
     body->info       = info;
+    body->slab       = slab;
     body->clustered  = info->index_count > 0 && info->indexes[0]->is_clustered ? info->indexes[0]
                                                                                : NULL;
     body->tree_count = info->index_count + (body->clustered == NULL);
@@ -151,7 +168,7 @@ static void free_place(void *arg, Item *place)
 static void free_entry(void *arg, Item *entry)
 {
     (void)arg;
-    mem_free(entry);
+    item_free(entry);
 }
 
 void body_free_rows(Body *body, SimServer *server)
@@ -195,11 +212,11 @@ Item *body_new_place(Body *body, Bytes key)
 {
     uint8_t id[8];
 
-    if (body_place_is_unique(body)) return item_new(NULL, key, (Bytes){NULL, 0});
+    if (body_place_is_unique(body)) return item_new(body->slab, NULL, key, (Bytes){NULL, 0});
     uint64_t number = ++body->next_row_id;
     for (size_t i = 0; i < 8; i++)
         id[i] = (uint8_t)(number >> (56 - 8 * i));
-    return item_new(NULL, key, (Bytes){id, 8});
+    return item_new(body->slab, NULL, key, (Bytes){id, 8});
 }
 
 /* --- entries of the other indexes: their key, then the place's --- */
@@ -252,7 +269,7 @@ void body_add_entries(Body *body, Item *place, SimRow *row, const SimRow *before
             mark_stale(entry);
             continue;
         }
-        entry = item_new(place, str_bytes(buf_str(scratch)), (Bytes){NULL, 0});
+        entry = item_new(body->slab, place, str_bytes(buf_str(scratch)), (Bytes){NULL, 0});
         atomic_init(&entry->flags, before != NULL ? ITEM_STALE : 0);
         bool added = tree_insert(tree_of_index(body, i), entry);
         assert(added);
@@ -275,7 +292,7 @@ void body_remove_entries(Body *body, Item *place, SimRow *row, const SimRow *bef
         Item *entry = find_entry(body, i, row, place, scratch);
         if (entry == NULL || chain_has_key(body, i, before, place, entry, scratch)) continue;
         (void)tree_remove(tree_of_index(body, i), entry);
-        mem_free(entry);
+        item_free(entry);
     }
 }
 
@@ -287,7 +304,7 @@ void body_drop_entries(Body *body, Item *place, const SimRow *gone, Buf *scratch
         if (entry == NULL || chain_has_key(body, i, place_head(place), place, entry, scratch))
             continue;
         (void)tree_remove(tree_of_index(body, i), entry);
-        mem_free(entry);
+        item_free(entry);
     }
 }
 
@@ -297,7 +314,7 @@ void body_settle_alone(SimTable *table, Body *body, Item *place, Buf *scratch)
 
     for (size_t i = first_index(body); has_columns(head) && i < body->info->index_count; i++) {
         Item *entry = find_entry(body, i, head, place, scratch);
-        if (entry != NULL) atomic_fetch_and(&entry->flags, ~ITEM_STALE);
+        if (entry != NULL) atomic_fetch_and(&entry->flags, (uint8_t)~ITEM_STALE);
     }
     if (has_columns(head) || atomic_load(&place->flags) & ITEM_KEPT) return;
     (void)tree_remove(&body->trees[0], place);

@@ -163,7 +163,7 @@ SimTable *table_new(SimDatabase *database, const SimTableSpec *spec, int32_t obj
     assert(failed == 0);
     const SimTableInfo *info = info_of_spec(table, spec);
     table->name_key          = name_key(table->arena, info->schema, info->name);
-    table_set_body(table, body_new(info));
+    table_set_body(table, body_new(info, database->server->slab));
     return table;
 }
 

@@ -137,11 +137,11 @@ bool sim_drop_table(SimTxn *txn, SimTable *table, SimError *error)
 
 /* --- a new body --- */
 
-typedef bool (*MakeRow)(void *arg, const SimRow *row, SimRow **out, SimError *error);
+typedef bool (*MakeRow)(void *arg, const SimRow *row, Slab *slab, SimRow **out, SimError *error);
 
-static bool copy_row(void *arg, const SimRow *row, SimRow **out, SimError *error)
+static bool copy_row(void *arg, const SimRow *row, Slab *slab, SimRow **out, SimError *error)
 {
-    RowBuild build = row_build_begin(row->column_count, row->size);
+    RowBuild build = row_build_begin(slab, row->column_count, row_size(row));
 
     (void)arg, (void)error;
     for (size_t i = 0; i < row->column_count; i++)
@@ -161,6 +161,10 @@ static bool duplicate_key(const SimTableInfo *info, const SimIndex *index, SimEr
 static bool add_row(Body *body, SimRow *row, Buf *key, SimError *error)
 {
     assert(row != NULL);
+    if (!row_check_keys(body->info, row, error)) {
+        row_release(row);
+        return false;
+    }
     buf_clear(key);
     body_place_key(body, row, key);
     Item *place = body_new_place(body, str_bytes(buf_str(key)));
@@ -168,7 +172,7 @@ static bool add_row(Body *body, SimRow *row, Buf *key, SimError *error)
     row->place  = place;
     if (!tree_insert(&body->trees[0], place)) {
         row_release(row);
-        mem_free(place);
+        item_free(place);
         return duplicate_key(body->info, body->clustered, error);
     }
     if (body->tree_count > 1) body_add_entries(body, place, row, NULL, key);
@@ -183,8 +187,8 @@ static bool check_unique_tree(const Body *body, const SimIndex *index, SimError 
     for (TreeAt at = tree_first(body_tree(body, index)); tree_item(at) != NULL;
          at        = tree_next(at)) {
         const Item *entry = tree_item(at);
-        size_t      len   = entry->key_len - ((const Item *)entry->ref)->key_len;
-        if (last != NULL && last->key_len - ((const Item *)last->ref)->key_len == len &&
+        size_t      len   = (size_t)entry->key_len - ((const Item *)entry->ref)->key_len;
+        if (last != NULL && (size_t)last->key_len - ((const Item *)last->ref)->key_len == len &&
             memcmp(last->key, entry->key, len) == 0)
             return duplicate_key(body->info, index, error);
         last = entry;
@@ -203,7 +207,7 @@ static bool fill_body(Body *body, const Body *from, MakeRow make, void *arg, Sim
             tree_item(at)); /* ours or committed: nobody else may have written */
         SimRow *copy = NULL;
         if (row->flags & ROW_TOMBSTONE) continue;
-        ok = make(arg, row, &copy, error) && add_row(body, copy, &key, error);
+        ok = make(arg, row, body->slab, &copy, error) && add_row(body, copy, &key, error);
     }
     for (size_t i = 0; ok && i < body->info->index_count; i++) {
         const SimIndex *index = body->info->indexes[i];
@@ -219,7 +223,7 @@ static bool change_body(SimTxn *txn, SimTable *table, const SimTableInfo *info, 
                         void *arg, SimError *error)
 {
     Body *before = table_body(table);
-    Body *after  = body_new(info);
+    Body *after  = body_new(info, table_slab(table));
     bool  ok     = true;
 
     if (make != NULL) {
@@ -309,7 +313,7 @@ bool sim_create_index(SimTxn *txn, SimTable *table, const SimIndex *spec, SimErr
 
     if (!lock_change(txn, table, error)) return false;
     if (!check_new_index(sim_table_info(table), spec, error)) return false;
-    SimTableInfo *info  = info_clone(table, sim_table_info(table), &columns, &indexes);
+    SimTableInfo *info     = info_clone(table, sim_table_info(table), &columns, &indexes);
     SimIndex      numbered = *spec;
     size_t        at       = spec->is_clustered ? 0 : info->index_count;
     numbered.index_id      = spec->is_clustered ? 1 : 2;
@@ -395,13 +399,13 @@ static SimValue filled_value(AddArg *add, uint8_t bytes[8])
     return add->fill != NULL ? *add->fill : sim_null(type);
 }
 
-static bool row_with_column(void *arg, const SimRow *row, SimRow **out, SimError *error)
+static bool row_with_column(void *arg, const SimRow *row, Slab *slab, SimRow **out, SimError *error)
 {
     AddArg  *add = arg;
     uint8_t  bytes[8];
     SimValue value = filled_value(add, bytes);
     size_t   len   = wire_size(&add->column->type, &value);
-    RowBuild build = row_build_begin((size_t)row->column_count + 1, row->size + len);
+    RowBuild build = row_build_begin(slab, (size_t)row->column_count + 1, row_size(row) + len);
 
     (void)error;
     for (size_t i = 0; i < row->column_count; i++)
@@ -481,11 +485,12 @@ static bool find_column(const SimTable *table, Str name, const char *action, siz
                      action, STR_ARG(name), STR_ARG(sim_table_info(table)->name));
 }
 
-static bool row_without_column(void *arg, const SimRow *row, SimRow **out, SimError *error)
+static bool row_without_column(void *arg, const SimRow *row, Slab *slab, SimRow **out,
+                               SimError *error)
 {
     size_t   ordinal = *(const size_t *)arg;
-    RowBuild build   = row_build_begin((size_t)row->column_count - 1,
-                                       row->size - row_wire(row, ordinal).len);
+    RowBuild build   = row_build_begin(slab, (size_t)row->column_count - 1,
+                                       row_size(row) - row_wire(row, ordinal).len);
 
     (void)error;
     for (size_t i = 0; i < row->column_count; i++)
@@ -558,7 +563,7 @@ static bool convert_for_storage(const AlterArg *alter, const SimValue *value, Si
                      STR_ARG(sim_value_text(alter->arena, out)));
 }
 
-static bool row_with_type(void *arg, const SimRow *row, SimRow **out, SimError *error)
+static bool row_with_type(void *arg, const SimRow *row, Slab *slab, SimRow **out, SimError *error)
 {
     const AlterArg  *alter  = arg;
     const SimColumn *column = &alter->info->columns[alter->ordinal];
@@ -574,8 +579,8 @@ static bool row_with_type(void *arg, const SimRow *row, SimRow **out, SimError *
                          STR_ARG(alter->info->schema), STR_ARG(alter->info->name));
     if (!convert_for_storage(alter, &value, &converted, error)) return false;
     size_t   len   = wire_size(&column->type, &converted);
-    RowBuild build = row_build_begin(row->column_count,
-                                     row->size - row_wire(row, alter->ordinal).len + len);
+    RowBuild build = row_build_begin(slab, row->column_count,
+                                     row_size(row) - row_wire(row, alter->ordinal).len + len);
     for (size_t i = 0; i < row->column_count; i++) {
         if (i != alter->ordinal)
             row_build_copy(&build, row_wire(row, i));

@@ -22,6 +22,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/slab.h"
 #include "sim/cdc.h"
 #include "sim/model.h"
 #include "sim/model_tree.h"
@@ -40,34 +41,48 @@ typedef struct RangeLock    RangeLock;
 /* --- rows (model_row.c) --- */
 #define ROW_TOMBSTONE 1 /* the row is deleted in this version; no columns */
 #define ROW_WIDE      2 /* offsets of 4 bytes */
+#define ROW_TINY      4 /* offsets of one byte; else of two */
 
 struct SimRow {
     SimRow          *previous; /* the version before; NULL: none is needed */
     Item            *place;
     _Atomic uint64_t stamp; /* twice the commit's number, or the SimTxn + 1 while it runs */
-    atomic_uint      refs;  /* the chain, and records of the log */
-    uint32_t         size;  /* bytes of the columns */
+    _Atomic uint16_t refs;  /* the chain, and records of the log */
     uint16_t         column_count;
     uint8_t          flags;
-    _Alignas(4) uint8_t bytes[]; /* where each column begins, then the columns */
+    uint8_t          bytes[]; /* where each column ends, then the columns */
 };
+
+static inline size_t row_offset_width(uint8_t flags)
+{
+    return flags & ROW_TINY ? 1 : flags & ROW_WIDE ? 4 : 2;
+}
 
 static inline size_t row_offsets_size(const SimRow *row)
 {
-    return (size_t)row->column_count * (row->flags & ROW_WIDE ? 4 : 2);
+    return row->column_count * row_offset_width(row->flags);
 }
 
+/* Where column `ordinal` begins and the one before it ends. */
 static inline uint32_t row_offset(const SimRow *row, size_t ordinal)
 {
-    if (ordinal >= row->column_count) return row->size;
+    uint32_t wide;
+    uint16_t narrow;
+
+    if (ordinal == 0) return 0;
+    if (row->flags & ROW_TINY) return row->bytes[ordinal - 1];
     if (row->flags & ROW_WIDE) {
-        uint32_t wide;
-        memcpy(&wide, row->bytes + 4 * ordinal, 4);
+        memcpy(&wide, row->bytes + 4 * (ordinal - 1), 4);
         return wide;
     }
-    uint16_t narrow;
-    memcpy(&narrow, row->bytes + 2 * ordinal, 2);
+    memcpy(&narrow, row->bytes + 2 * (ordinal - 1), 2);
     return narrow;
+}
+
+/* Bytes of the columns. */
+static inline uint32_t row_size(const SimRow *row)
+{
+    return row_offset(row, row->column_count);
 }
 
 static inline Bytes row_wire(const SimRow *row, size_t ordinal)
@@ -80,9 +95,9 @@ static inline Bytes row_wire(const SimRow *row, size_t ordinal)
 typedef struct RowBuild {
     SimRow  *row;
     uint8_t *at;
-    size_t   ordinal;
+    size_t   ordinal, size;
 } RowBuild;
-RowBuild row_build_begin(size_t column_count, size_t size);
+RowBuild row_build_begin(Slab *slab, size_t column_count, size_t size);
 /* One that lives in an arena, committed for ever, and is never released. */
 RowBuild row_build_in(Arena *arena, size_t column_count, size_t size);
 uint8_t *row_build_column(RowBuild *build, size_t len); /* where the next column goes */
@@ -92,15 +107,17 @@ void     row_build_copy(RowBuild *build, Bytes wire);
  * number. 515. */
 bool    row_encode(const SimTable *table, const SimTableInfo *info, const SimValue *values,
                    const SimRow *before, SimRow **out, SimError *error) MUST_CHECK;
-SimRow *row_tombstone(void);
-void    row_hold(SimRow *row);
-void    row_release(SimRow *row); /* accepts NULL */
-size_t  wire_size(const SimType *type, const SimValue *value);
-void    wire_put(const SimType *type, const SimValue *value, uint8_t *out);
-void    wire_get(const SimType *type, Bytes wire, SimValue *out);
-bool    wire_is_null(const SimType *type, Bytes wire);
-Bytes   wire_null(const SimType *type);   /* static bytes */
-bool    type_is_lob(const SimType *type); /* (max), xml, text, ntext, image */
+SimRow *row_tombstone(const SimTable *table);
+/* 1946: an index key is too long. */
+bool   row_check_keys(const SimTableInfo *info, const SimRow *row, SimError *error) MUST_CHECK;
+void   row_hold(SimRow *row);
+void   row_release(SimRow *row); /* accepts NULL */
+size_t wire_size(const SimType *type, const SimValue *value);
+void   wire_put(const SimType *type, const SimValue *value, uint8_t *out);
+void   wire_get(const SimType *type, Bytes wire, SimValue *out);
+bool   wire_is_null(const SimType *type, Bytes wire);
+Bytes  wire_null(const SimType *type);   /* static bytes */
+bool   type_is_lob(const SimType *type); /* (max), xml, text, ntext, image */
 /* The order of a row in an index: the sort keys of its columns. */
 void row_index_key(const SimTableInfo *info, const SimIndex *index, const SimRow *row, Buf *out);
 
@@ -116,7 +133,8 @@ static inline uint64_t stamp_of_txn(const SimTxn *txn)
 #define ITEM_STALE  4u /* an entry whose row's newest version may have another key */
 #define ITEM_KEPT   8u /* older versions wait in the version store; it alone takes the place out */
 
-Item *item_new(void *ref, Bytes key, Bytes suffix);
+Item *item_new(Slab *slab, void *ref, Bytes key, Bytes suffix);
+void  item_free(Item *item);
 
 static inline SimRow *place_head(const Item *place)
 {
@@ -125,7 +143,8 @@ static inline SimRow *place_head(const Item *place)
 
 /* --- a table's rows under one description (model_body.c) --- */
 struct Body {
-    const SimTableInfo *info;      /* the table's arena */
+    const SimTableInfo *info; /* the table's arena */
+    Slab               *slab;
     const SimIndex     *clustered; /* NULL: a heap */
     Tree               *trees;     /* [0] the rows, then an index each */
     size_t              tree_count;
@@ -204,7 +223,7 @@ void latch_shared(SimTable *table);
 void latch_exclusive(SimTable *table);
 void latch_release(SimTable *table);
 
-Body *body_new(const SimTableInfo *info);
+Body *body_new(const SimTableInfo *info, Slab *slab);
 void  body_free_rows(Body *body, SimServer *server); /* keeps the description */
 void  body_free(Body *body, SimServer *server);      /* accepts NULL */
 Tree *body_tree(const Body     *body,
@@ -656,7 +675,10 @@ struct SimServer {
     _Atomic int64_t  text_repl_bytes, text_repl_set; /* max text repl size: as it runs, as set */
     _Atomic uint64_t next_txn_id;
     LockManager      locks;
+    Slab            *slab; /* rows and items */
 };
+
+Slab *table_slab(const SimTable *table);
 
 /* A key that is the same for names that are the same to the server (2.11). */
 Str  name_key(Arena *arena, Str schema, Str name);
@@ -677,17 +699,17 @@ void database_forget_table(SimDatabase *database, SimTable *table);
 SimTableInfo *info_clone(SimTable *table, const SimTableInfo *info, SimColumn **columns_out,
                          SimIndex ***indexes_out);
 /* Copies of a description for the table; constraints get their object ids, and names where they have none. */
-SimIndex     *index_copy(SimTable *table, Str table_name, const SimIndex *spec);
-SimColumn     column_copy(SimTable *table, Str table_name, const SimColumn *column);
-bool          database_has_module_key(SimDatabase *database, Str key); /* with the catalog lock */
-void          database_free_modules(SimDatabase *database);
+SimIndex *index_copy(SimTable *table, Str table_name, const SimIndex *spec);
+SimColumn column_copy(SimTable *table, Str table_name, const SimColumn *column);
+bool      database_has_module_key(SimDatabase *database, Str key); /* with the catalog lock */
+void      database_free_modules(SimDatabase *database);
 /* Puts another description over the same rows; undone by a rollback. */
 void table_swap_info(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str key_before);
-bool          database_add_schema(SimDatabase *database, Str schema); /* false: it is there */
-bool          database_drop_schema(SimDatabase *database, Str schema);
-void          security_open(SimDatabase *database);
-bool          security_has_principal(SimDatabase *database, Str name);
-void          security_drop_object(SimDatabase *database, int32_t object_id);
+bool database_add_schema(SimDatabase *database, Str schema); /* false: it is there */
+bool database_drop_schema(SimDatabase *database, Str schema);
+void security_open(SimDatabase *database);
+bool security_has_principal(SimDatabase *database, Str name);
+void security_drop_object(SimDatabase *database, int32_t object_id);
 
 /* --- tables whose rows are computed (model_synthetic.c) --- */
 int64_t synthetic_rows(const Synthetic *synthetic);

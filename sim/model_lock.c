@@ -227,8 +227,8 @@ static void drop_resource_if_idle(LockManager *manager, LockResource *resource)
     while (*at != resource)
         at = &(*at)->next;
     *at           = resource->next;
-    unsigned flag = atomic_fetch_and(&resource->place->flags, ~ITEM_LOCKED);
-    if (flag & ITEM_DEAD) mem_free(resource->place);
+    unsigned flag = atomic_fetch_and(&resource->place->flags, (uint8_t)~ITEM_LOCKED);
+    if (flag & ITEM_DEAD) item_free(resource->place);
     resource->next          = manager->free_resources;
     manager->free_resources = resource;
     manager->resource_count--;
@@ -245,7 +245,7 @@ void place_free(SimServer *server, Item *place)
         (void)pthread_mutex_unlock(&manager->mutex);
         if (locked) return;
     }
-    mem_free(place);
+    item_free(place);
 }
 
 /* --- holds --- */
@@ -601,15 +601,15 @@ void await_promised_wake(SimWaiter *waiter)
 
 bool lock_wait(SimTxn *txn, SimError *error)
 {
-    LockManager *manager  = manager_of(txn);
-    LockRequest *request  = &txn->request;
-    SimWaiter   *waiter   = txn->waiter;
-    Clock       *clock    = sim_server_clock(txn->database->server);
-    bool         granted  = false;
-    Wakes        wakes    = {NULL, NULL};
-    int64_t      due_ns   = waiter->lock_timeout_ms < 0
-                                ? INT64_MAX
-                                : clock_monotonic_ns(clock) + waiter->lock_timeout_ms * NS_PER_MS;
+    LockManager *manager = manager_of(txn);
+    LockRequest *request = &txn->request;
+    SimWaiter   *waiter  = txn->waiter;
+    Clock       *clock   = sim_server_clock(txn->database->server);
+    bool         granted = false;
+    Wakes        wakes   = {NULL, NULL};
+    int64_t      due_ns  = waiter->lock_timeout_ms < 0
+                               ? INT64_MAX
+                               : clock_monotonic_ns(clock) + waiter->lock_timeout_ms * NS_PER_MS;
 
     *error = SIM_ERROR_INIT;
     wakes_send(&txn->wakes);

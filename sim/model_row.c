@@ -485,40 +485,36 @@ void wire_get(const SimType *type, Bytes wire, SimValue *out)
 
 static size_t row_bytes(size_t column_count, size_t size, uint8_t flags)
 {
-    return sizeof(SimRow) + column_count * (flags & ROW_WIDE ? 4u : 2u) + size;
+    return offsetof(SimRow, bytes) + column_count * row_offset_width(flags) + size;
 }
 
-static SimRow *row_init(SimRow *row, size_t column_count, size_t size, uint8_t flags)
+static SimRow *row_init(SimRow *row, size_t column_count, uint8_t flags)
 {
     row->previous = NULL;
     row->place    = NULL;
     atomic_init(&row->stamp, STAMP_SYSTEM);
     atomic_init(&row->refs, 1);
-    row->size         = (uint32_t)size;
     row->column_count = (uint16_t)column_count;
     row->flags        = flags;
     return row;
 }
 
-static SimRow *row_alloc(size_t column_count, size_t size, uint8_t flags)
-{
-    return row_init(mem_realloc(NULL, row_bytes(column_count, size, flags)), column_count, size,
-                    flags);
-}
-
 static uint8_t flags_of_size(size_t size)
 {
-    return size > UINT16_MAX ? ROW_WIDE : 0;
+    return size <= UINT8_MAX ? ROW_TINY : size > UINT16_MAX ? ROW_WIDE : 0;
 }
 
-static RowBuild build_into(SimRow *row)
+static RowBuild build_into(SimRow *row, size_t size)
 {
-    return (RowBuild){.row = row, .at = row->bytes + row_offsets_size(row)};
+    return (RowBuild){.row = row, .at = row->bytes + row_offsets_size(row), .size = size};
 }
 
-RowBuild row_build_begin(size_t column_count, size_t size)
+RowBuild row_build_begin(Slab *slab, size_t column_count, size_t size)
 {
-    return build_into(row_alloc(column_count, size, flags_of_size(size)));
+    uint8_t flags = flags_of_size(size);
+    SimRow *row   = slab_alloc(slab, row_bytes(column_count, size, flags));
+
+    return build_into(row_init(row, column_count, flags), size);
 }
 
 RowBuild row_build_in(Arena *arena, size_t column_count, size_t size)
@@ -526,24 +522,25 @@ RowBuild row_build_in(Arena *arena, size_t column_count, size_t size)
     uint8_t flags = flags_of_size(size);
     SimRow *row   = arena_alloc_uninit(arena, row_bytes(column_count, size, flags));
 
-    return build_into(row_init(row, column_count, size, flags));
+    return build_into(row_init(row, column_count, flags), size);
 }
 
 uint8_t *row_build_column(RowBuild *build, size_t len)
 {
-    SimRow  *row = build->row;
-    uint8_t *out = build->at;
-    size_t   at  = (size_t)(out - row->bytes) - row_offsets_size(row);
+    SimRow  *row    = build->row;
+    uint8_t *out    = build->at;
+    size_t   end    = (size_t)(out - row->bytes) - row_offsets_size(row) + len;
+    uint32_t wide   = (uint32_t)end;
+    uint16_t narrow = (uint16_t)end;
 
     assert(build->ordinal < row->column_count);
-    assert(at + len <= row->size);
-    if (row->flags & ROW_WIDE) {
-        uint32_t wide = (uint32_t)at;
+    assert(end <= build->size);
+    if (row->flags & ROW_TINY)
+        row->bytes[build->ordinal] = (uint8_t)end;
+    else if (row->flags & ROW_WIDE)
         memcpy(row->bytes + 4 * build->ordinal, &wide, 4);
-    } else {
-        uint16_t narrow = (uint16_t)at;
+    else
         memcpy(row->bytes + 2 * build->ordinal, &narrow, 2);
-    }
     build->ordinal++;
     build->at += len;
     return out;
@@ -554,9 +551,10 @@ void row_build_copy(RowBuild *build, Bytes wire)
     memcpy(row_build_column(build, wire.len), wire.ptr, wire.len);
 }
 
-SimRow *row_tombstone(void)
+SimRow *row_tombstone(const SimTable *table)
 {
-    return row_alloc(0, 0, ROW_TOMBSTONE);
+    uint8_t flags = ROW_TOMBSTONE | ROW_TINY;
+    return row_init(slab_alloc(table_slab(table), row_bytes(0, 0, flags)), 0, flags);
 }
 
 static bool refuse_null(const SimTable *table, const SimTableInfo *info, const SimColumn *column,
@@ -614,7 +612,7 @@ bool row_encode(const SimTable *table, const SimTableInfo *info, const SimValue 
     size_t size = 0;
 
     if (!check_columns(table, info, values, before != NULL, &size, error)) return false;
-    RowBuild build = row_build_begin(info->column_count, size);
+    RowBuild build = row_build_begin(table_slab(table), info->column_count, size);
     for (size_t i = 0; i < info->column_count; i++) {
         SimValue         made;
         uint8_t          bytes[ROWVERSION_BYTES];
@@ -627,7 +625,10 @@ bool row_encode(const SimTable *table, const SimTableInfo *info, const SimValue 
         wire_put(&column->type, value, row_build_column(&build, wire_size(&column->type, value)));
     }
     *out = build.row;
-    return true;
+    if (row_check_keys(info, build.row, error)) return true;
+    row_release(build.row);
+    *out = NULL;
+    return false;
 }
 
 void row_hold(SimRow *row)
@@ -638,7 +639,8 @@ void row_hold(SimRow *row)
 void row_release(SimRow *row)
 {
     if (row == NULL) return;
-    if (atomic_fetch_sub_explicit(&row->refs, 1, memory_order_acq_rel) == 1) mem_free(row);
+    if (atomic_fetch_sub_explicit(&row->refs, 1, memory_order_acq_rel) == 1)
+        slab_free(row, row_bytes(row->column_count, row_size(row), row->flags));
 }
 
 static size_t ordinal_of(const SimTableInfo *info, int32_t column_id)
@@ -649,6 +651,40 @@ static size_t ordinal_of(const SimTableInfo *info, int32_t column_id)
         ordinal++;
     assert(ordinal < info->column_count);
     return ordinal;
+}
+
+#define CLUSTERED_KEY_MOST 900
+#define OTHER_KEY_MOST     1700
+
+static size_t key_data_len(const SimTableInfo *info, const SimIndex *index, const SimRow *row)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < index->column_count; i++) {
+        SimValue value;
+        size_t   ordinal = ordinal_of(info, index->columns[i].column_id);
+        size_t   fixed   = fixed_width(&info->columns[ordinal].type);
+        wire_get(&info->columns[ordinal].type, row_wire(row, ordinal), &value);
+        if (!value.is_null) len += fixed != 0 ? fixed : value.bytes.len;
+    }
+    return len;
+}
+
+bool row_check_keys(const SimTableInfo *info, const SimRow *row, SimError *error)
+{
+    if (row_size(row) <= CLUSTERED_KEY_MOST) return true;
+    for (size_t i = 0; i < info->index_count; i++) {
+        const SimIndex *index = info->indexes[i];
+        size_t          most  = index->is_clustered ? CLUSTERED_KEY_MOST : OTHER_KEY_MOST;
+        size_t          len   = key_data_len(info, index, row);
+        if (len > most)
+            return sim_error(error, 1946,
+                             "Operation failed. The index entry of length %zu bytes for the index "
+                             "'%.*s' exceeds the maximum length of %zu bytes for %s indexes.",
+                             len, STR_ARG(index->name), most,
+                             index->is_clustered ? "clustered" : "nonclustered");
+    }
+    return true;
 }
 
 void row_index_key(const SimTableInfo *info, const SimIndex *index, const SimRow *row, Buf *out)

@@ -217,6 +217,7 @@ bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *e
     int failed = pthread_rwlock_init(&server->lock, NULL);
     assert(failed == 0);
     lock_manager_open(&server->locks);
+    server->slab = slab_new();
     add_system_databases(server);
     *out = server;
     return true;
@@ -230,6 +231,7 @@ void sim_model_close(SimServer *server)
         rng_close(server->seeded.items[i]);
     clock_close(server->options.clock);
     lock_manager_close(&server->locks);
+    slab_close(server->slab);
     (void)pthread_rwlock_destroy(&server->lock);
     arena_close(server->arena);
     mem_free(server);

@@ -340,7 +340,7 @@ bool sim_create_synthetic(SimTxn *txn, Str schema, Str name, int64_t rows, Str p
         SimRow *row          = synthetic_row(synthetic, sim_table_info(*out), rows / 2, arena);
         (*out)->synthetic    = synthetic;
         atomic_store(&(*out)->row_count, rows);
-        atomic_store(&(*out)->size_bytes, rows * (int64_t)row->size);
+        atomic_store(&(*out)->size_bytes, rows * (int64_t)row_size(row));
     }
     arena_close(arena);
     return ok;

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-#define LEAF_ITEMS     64
+#define LEAF_ITEMS     128
 #define INNER_CHILDREN 64
 #define HEIGHT_MAX     16
 

@@ -14,11 +14,11 @@
 
 /* A row's place in the clustered order (ref: its newest version) or an entry of another index (ref:
  * that place). */
-typedef struct Item {
-    void       *ref;
-    uint32_t    key_len;
-    atomic_uint flags;
-    uint8_t     key[];
+typedef struct Item { /* there are as many as rows: no byte is lost between these */
+    void        *ref;
+    uint16_t     key_len;
+    atomic_uchar flags;
+    uint8_t      key[];
 } Item;
 
 typedef struct TreeLeaf TreeLeaf;

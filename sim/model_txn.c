@@ -234,7 +234,7 @@ void txn_count_rows(SimTxn *txn, SimTable *table, int64_t rows, int64_t bytes)
 
 static int64_t columns_size(const SimRow *row)
 {
-    return row == NULL || row->flags & ROW_TOMBSTONE ? 0 : (int64_t)row->size;
+    return row == NULL || row->flags & ROW_TOMBSTONE ? 0 : (int64_t)row_size(row);
 }
 
 static int64_t is_live(const SimRow *row)

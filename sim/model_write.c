@@ -208,8 +208,8 @@ static void put_version(SimTxn *txn, SimTable *table, Body *body, Item *place, S
     place->ref = row;
     txn_push_row(txn, table, row);
     txn_count_rows(txn, table, live(row) - live(before),
-                   (live(row) ? (int64_t)row->size : 0) -
-                       (live(before) ? (int64_t)before->size : 0));
+                   (live(row) ? (int64_t)row_size(row) : 0) -
+                       (live(before) ? (int64_t)row_size(before) : 0));
 }
 
 /* The place where a new row goes, when it may. */
@@ -382,7 +382,7 @@ bool sim_insert(SimTxn *txn, SimTable *table, const SimValue *values, SimError *
 bool write_delete_row(SimTxn *txn, SimTable *table, const SimRow *row, SimError *error)
 {
     bool done = false;
-    return replace_version(txn, table, row, row_tombstone(), &done, error);
+    return replace_version(txn, table, row, row_tombstone(table), &done, error);
 }
 
 bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
@@ -394,7 +394,7 @@ bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t c
     for (size_t i = 0; i < count; i++) {
         bool          done = false;
         const SimRow *row  = changes[i].row;
-        if (!replace_version(txn, table, row, row_tombstone(), &done, error)) {
+        if (!replace_version(txn, table, row, row_tombstone(table), &done, error)) {
             sim_txn_undo_to(txn, mark);
             return false;
         }
@@ -484,7 +484,7 @@ static bool put_updates(SimTxn *txn, SimTable *table, Update *updates, size_t co
 {
     for (size_t i = 0; i < count; i++) {
         Update *update = &updates[i];
-        SimRow *row    = update->moves ? row_tombstone() : update->after;
+        SimRow *row    = update->moves ? row_tombstone(table) : update->after;
         if (!update->moves) update->after = NULL; /* not ours to free from here on */
         if (!replace_version(txn, table, update->before, row, &update->is_done, error))
             return false;

@@ -34,7 +34,7 @@ static Item *random_item(Arena *arena, Rng *rng, uint64_t letters, size_t len_ma
 {
     size_t len    = (size_t)rng_below(rng, len_max) + 1;
     Item  *item   = arena_alloc(arena, sizeof *item + len);
-    item->key_len = (uint32_t)len;
+    item->key_len = (uint16_t)len;
     for (size_t i = 0; i < len; i++)
         item->key[i] = (uint8_t)rng_below(rng, letters);
     return item;

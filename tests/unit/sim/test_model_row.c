@@ -117,23 +117,32 @@ static void old_text_and_variants_come_back(void **state)
     arena_close(arena);
 }
 
-static void wide_rows_have_wide_offsets(void **state)
+static void offsets_are_as_wide_as_the_row_needs(void **state)
 {
-    Arena   *arena = arena_new();
-    uint8_t *bytes = arena_alloc(arena, 70000);
-    RowBuild build = row_build_begin(3, 70000 + 2);
-    (void)state;
+    static const size_t middle[] = {0, 253, 254, 65533, 65534, 70000};
+    Arena              *arena    = arena_new();
+    uint8_t            *bytes    = arena_alloc(arena, 70000);
+    Slab               *slab     = slab_new();
 
-    bytes[69999] = 7;
-    row_build_copy(&build, (Bytes){bytes, 1});
-    row_build_copy(&build, (Bytes){bytes, 70000});
-    row_build_copy(&build, (Bytes){bytes + 69999, 1});
-    assert_true(build.row->flags & ROW_WIDE);
-    assert_int_equal(row_wire(build.row, 0).len, 1);
-    assert_int_equal(row_wire(build.row, 1).len, 70000);
-    assert_int_equal(row_wire(build.row, 1).ptr[69999], 7);
-    assert_int_equal(row_wire(build.row, 2).ptr[0], 7);
-    row_release(build.row);
+    (void)state;
+    for (size_t i = 0; i < 70000; i++)
+        bytes[i] = (uint8_t)(i * 31);
+    for (size_t i = 0; i < COUNT_OF(middle); i++) {
+        size_t   size  = middle[i] + 2;
+        RowBuild build = row_build_begin(slab, 3, size);
+        row_build_copy(&build, (Bytes){bytes, 1});
+        row_build_copy(&build, (Bytes){bytes, middle[i]});
+        row_build_copy(&build, (Bytes){bytes + 7, 1});
+        assert_int_equal(build.row->flags, size < 256 ? ROW_TINY : size < 65536 ? 0 : ROW_WIDE);
+        assert_int_equal(row_size(build.row), size);
+        assert_int_equal(row_wire(build.row, 0).len, 1);
+        assert_int_equal(row_wire(build.row, 1).len, middle[i]);
+        assert_memory_equal(row_wire(build.row, 1).ptr, bytes, middle[i]);
+        assert_int_equal(row_wire(build.row, 2).ptr[0], bytes[7]);
+        row_release(build.row);
+    }
+    assert_int_equal(slab_used(slab), 0);
+    slab_close(slab);
     arena_close(arena);
 }
 
@@ -166,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_have_their_wire_form_and_come_back),
         cmocka_unit_test(old_text_and_variants_come_back),
-        cmocka_unit_test(wide_rows_have_wide_offsets),
+        cmocka_unit_test(offsets_are_as_wide_as_the_row_needs),
         cmocka_unit_test(a_seek_key_of_two_columns_keeps_their_order),
     };
     return RUN_TESTS(tests);
