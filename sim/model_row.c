@@ -677,12 +677,14 @@ bool row_check_keys(const SimTableInfo *info, const SimRow *row, SimError *error
         const SimIndex *index = info->indexes[i];
         size_t          most  = index->is_clustered ? CLUSTERED_KEY_MOST : OTHER_KEY_MOST;
         size_t          len   = key_data_len(info, index, row);
-        if (len > most)
-            return sim_error(error, 1946,
-                             "Operation failed. The index entry of length %zu bytes for the index "
-                             "'%.*s' exceeds the maximum length of %zu bytes for %s indexes.",
-                             len, STR_ARG(index->name), most,
-                             index->is_clustered ? "clustered" : "nonclustered");
+        if (len <= most) continue;
+        (void)sim_error(error, 1946,
+                        "Operation failed. The index entry of length %zu bytes for the index "
+                        "'%.*s' exceeds the maximum length of %zu bytes for %s indexes.",
+                        len, STR_ARG(index->name), most,
+                        index->is_clustered ? "clustered" : "nonclustered");
+        error->state = 3;
+        return false;
     }
     return true;
 }

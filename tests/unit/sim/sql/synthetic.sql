@@ -117,11 +117,13 @@ SELECT SUM(CAST(k AS tinyint)) FROM dbo.n;
 --> 
 --> !220 16 1 line 1: Arithmetic overflow error for data type tinyint, value = -25.
 -- keys have a longest length
-CREATE TABLE dbo.keys (a varchar(8000) NOT NULL PRIMARY KEY, b nvarchar(4000) NULL);
+CREATE TABLE dbo.keys (a varchar(8000) NOT NULL CONSTRAINT pk_keys PRIMARY KEY, b nvarchar(4000) NULL);
 CREATE INDEX ix_b ON dbo.keys (b);
 INSERT INTO dbo.keys VALUES (REPLICATE('x', 900), REPLICATE(N'y', 850));
 --> (1)
 INSERT INTO dbo.keys VALUES (REPLICATE('x', 901), N'y');
---> !1946 16 3 line 1: Operation failed. The index entry of length 901 bytes for the index 'PK' exceeds the maximum length of 900 bytes for clustered indexes.
+--> !1946 16 3 line 1: Operation failed. The index entry of length 901 bytes for the index 'pk_keys' exceeds the maximum length of 900 bytes for clustered indexes.
+--> # The statement has been terminated.
 INSERT INTO dbo.keys VALUES ('x', REPLICATE(N'y', 851));
 --> !1946 16 3 line 1: Operation failed. The index entry of length 1702 bytes for the index 'ix_b' exceeds the maximum length of 1700 bytes for nonclustered indexes.
+--> # The statement has been terminated.
