@@ -183,7 +183,6 @@ static int compile_call(Program *program, const AggregateCall *call)
     case SIM_SUM: return call->arg ? compile(program, without_decimal(call->arg)) : -1;
     case SIM_MIN:
     case SIM_MAX: return call->arg ? compile(program, call->arg) : -1;
-    case SIM_BYTES_OR:
     case SIM_AVG:
     case SIM_STRING_AGG:
     case SIM_STDEV:
