@@ -357,7 +357,7 @@ struct Stmt {
  *                    EXEC ('text'): expr
  *   DROP of several  is a BLOCK of single ones
  *   BEGIN, SAVE, COMMIT, ROLLBACK TRAN: name or variable
- *   CREATE LOGIN     name, args[0] the password. CREATE USER: name, object.name the login (empty: of
+ *   CREATE LOGIN     name, args[0] the password, variable its language (ALTER LOGIN's too). CREATE USER: name, object.name the login (empty: of
  *                    the same name; "WITHOUT LOGIN" in words). CREATE ROLE: name
  *   ALTER ROLE       object.name, words[0] ADD or DROP, name the member; words[1] SERVER: server role
  *   DROP_PRINCIPAL   words[0] LOGIN, USER or ROLE; name

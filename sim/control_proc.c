@@ -130,8 +130,7 @@ static bool drop_others(Front *front, const SimSession *self, SimError *error)
     if (has_own) /* nobody here can close them */
         return sim_error(error, 50000, "reset wants the other sessions of this process closed.");
     for (int round = 0; count_others(front, self) > 0; round++) {
-        if (round == GONE_ROUNDS)
-            return sim_error(error, 50000, "Other sessions do not end.");
+        if (round == GONE_ROUNDS) return sim_error(error, 50000, "Other sessions do not end.");
         clock_sleep_ms(virtual_clock_inner(front->clock), LOOK_MS, NULL);
     }
     return true;
@@ -154,7 +153,7 @@ bool sim_control_reset(SimServer *server, SimSession *session, SimError *error)
     front->chances = rng_new(front->seed);
     if (!sim_create_login(server, front->login, front->password, true, error)) return false;
     if (!session) return true;
-    session->login = (SimLogin){front->login, true};
+    session->login = (SimLogin){.name = front->login, .is_sysadmin = true};
     session->user  = STR_EMPTY;
     if (!session_use_database(session, STR("master"), error)) return false;
     session->login_database = session->database;

@@ -158,7 +158,7 @@ static bool set_valued(SimSession *session, const Stmt *stmt, Arena *arena, bool
     if (is_word(stmt, 0, "DEADLOCK_PRIORITY")) return set_priority(session, stmt, arena, error);
     if (is_word(stmt, 0, "LANGUAGE")) {
         if (!option_text(session, stmt, arena, &text, error)) return false;
-        (void)snprintf(options->language, sizeof options->language, "%.*s", STR_ARG(text));
+        session_set_language(options, text);
         return true;
     }
     if (is_word(stmt, 0, "DATEFORMAT")) {

@@ -19,8 +19,10 @@ static bool create_login(SimSession *session, const Stmt *stmt, Arena *arena, Si
 
     if (!need_sysadmin(session, error)) return false;
     if (!run_expression(session, stmt->args.items[0], arena, &value, error)) return false;
-    return sim_create_login(session->server, stmt->name, sim_value_text(arena, &value), false,
-                            error);
+    if (!sim_create_login(session->server, stmt->name, sim_value_text(arena, &value), false, error))
+        return false;
+    sim_login_set_language(session->server, stmt->name, stmt->variable);
+    return true;
 }
 
 static bool alter_role(SimSession *session, const Stmt *stmt, SimError *error)
@@ -136,6 +138,8 @@ static bool alter_login(SimSession *session, const Stmt *stmt, Arena *arena, Sim
     }
     if (stmt->words.count > 0) disabled = str_equal_c(stmt->words.items[0], "DISABLE");
     if (disabled >= 0 && !need_sysadmin(session, error)) return false;
+    if (stmt->variable.len > 0)
+        sim_login_set_language(session->server, stmt->name, stmt->variable);
     return sim_alter_login(session->server, stmt->name, stmt->object.name, password, disabled,
                            error);
 }

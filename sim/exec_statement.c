@@ -80,6 +80,7 @@ static void place_error(SimSession *session, const Stmt *stmt, SimError *error)
 {
     Frame *frame = session->frame;
 
+    if (!stmt || stmt->kind != STMT_THROW) session_translate(session, error);
     if (error->line == 0 && error->procedure[0] == '\0') error->line = stmt ? stmt->line : 1;
     if (!frame || error->severity <= 10) return;
     frame->worst = MAX(frame->worst, error->severity - 10);

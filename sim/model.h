@@ -433,9 +433,11 @@ typedef enum SimPermission {
 typedef struct SimLogin {
     Str  name;
     bool is_sysadmin;
+    Str  language; /* its default; empty: the server's */
 } SimLogin;
 bool sim_create_login(SimServer *server, Str name, Str password, bool is_sysadmin,
                       SimError *error) MUST_CHECK;
+void sim_login_set_language(SimServer *server, Str name, Str language); /* of a login there is */
 bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out);
 /* In the order they were made; the first has id 1, the others from 257 on. Copies in `arena`. */
 bool sim_server_next_login(SimServer *server, size_t *at, Arena *arena, SimLogin *out,

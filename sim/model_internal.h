@@ -653,7 +653,7 @@ struct SimDatabase {
 };
 
 typedef struct LoginEntry {
-    Str  name, password;
+    Str  name, password, language;
     bool is_sysadmin, is_disabled, is_dropped;
 } LoginEntry;
 

@@ -50,13 +50,26 @@ static bool same_password(Str left, Str right)
     return difference == 0;
 }
 
+void sim_login_set_language(SimServer *server, Str name, Str language)
+{
+    (void)pthread_rwlock_wrlock(&server->lock);
+    for (size_t i = 0; i < server->logins.count; i++)
+        if (!server->logins.items[i].is_dropped &&
+            sim_name_equal(server->logins.items[i].name, name))
+            server->logins.items[i].language = str_copy(server->arena, language);
+    (void)pthread_rwlock_unlock(&server->lock);
+}
+
 bool sim_check_login(SimServer *server, Str name, Str password, SimLogin *out)
 {
     (void)pthread_rwlock_rdlock(&server->lock);
     const LoginEntry *login = find_login(server, name);
     bool same = same_password(login != NULL ? login->password : STR("no such login"), password);
     bool ok   = login != NULL && same && !login->is_disabled;
-    if (ok) *out = (SimLogin){.name = login->name, .is_sysadmin = login->is_sysadmin};
+    if (ok)
+        *out = (SimLogin){.name        = login->name,
+                          .is_sysadmin = login->is_sysadmin,
+                          .language    = login->language};
     (void)pthread_rwlock_unlock(&server->lock);
     return ok;
 }

@@ -12,15 +12,17 @@ static void add_word(Parser *parser, Stmt *stmt, Str word)
     *LIST_PUSH(parser->arena, &stmt->words) = word;
 }
 
-/* name = value [, name = value]: options whose values do not matter. */
-static bool skip_settings(Parser *parser)
+/* name = value [, name = value]: of these options a login's language alone matters. */
+static bool skip_settings(Parser *parser, Stmt *stmt)
 {
     do {
         if (peek(parser, 0)->kind != TOKEN_WORD) return syntax_error(parser);
+        bool is_language = is_word(parser, "DEFAULT_LANGUAGE");
         advance(parser);
         if (!expect_op(parser, '=')) return false;
         if (peek(parser, 0)->kind == TOKEN_END || peek(parser, 0)->kind == TOKEN_OPERATOR)
             return syntax_error(parser);
+        if (is_language) stmt->variable = peek(parser, 0)->text;
         advance(parser);
     } while (accept_op(parser, ','));
     return true;
@@ -46,7 +48,7 @@ static Stmt *parse_create_login(Parser *parser)
     Expr *password                         = parse_literal(parser);
     *LIST_PUSH(parser->arena, &stmt->args) = password;
     (void)accept_word(parser, "MUST_CHANGE");
-    if (accept_op(parser, ',') && !skip_settings(parser)) return NULL;
+    if (accept_op(parser, ',') && !skip_settings(parser, stmt)) return NULL;
     return stmt;
 }
 
@@ -75,7 +77,7 @@ static Stmt *parse_create_user(Parser *parser)
             (void)not_supported(parser, "a contained user");
             return NULL;
         }
-        if (!skip_settings(parser)) return NULL;
+        if (!skip_settings(parser, stmt)) return NULL;
     }
     return stmt;
 }
@@ -166,9 +168,11 @@ Stmt *parse_alter_login(Parser *parser)
             static const char *const without_effect[] = {"DEFAULT_DATABASE", "DEFAULT_LANGUAGE",
                                                          "CHECK_POLICY", "CHECK_EXPIRATION"};
             bool                     found            = false;
+            bool                     is_language      = is_word(parser, "DEFAULT_LANGUAGE");
             for (size_t i = 0; i < COUNT_OF(without_effect) && !found; i++)
                 found = accept_word(parser, without_effect[i]);
             if (!found || !expect_op(parser, '=')) return found ? NULL : fail(parser);
+            if (is_language) stmt->variable = peek(parser, 0)->text;
             advance(parser);
         }
     } while (accept_op(parser, ','));

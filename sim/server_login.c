@@ -109,8 +109,10 @@ static bool accept_login(Connection *connection, const TdsLogin *login)
     sim_collation_wire(sim_collation_default(), collation);
     tds_put_env_bytes(writer, SIM_ENV_COLLATION, (Bytes){collation, sizeof collation},
                       (Bytes){collation, 0});
-    tds_put_env_text(writer, SIM_ENV_LANGUAGE, STR("us_english"), STR_EMPTY);
-    put_info(connection, 5703, 1, STR("Changed language setting to us_english."));
+    Str language = sim_session_language(connection->session);
+    tds_put_env_text(writer, SIM_ENV_LANGUAGE, language, STR_EMPTY);
+    put_info(connection, 5703, 1,
+             str_printf(connection->arena, "Changed language setting to %.*s.", STR_ARG(language)));
     tds_put_login_ack(writer, is_tds8 ? TDS_VERSION_80 : tds_version, STR("Microsoft SQL Server"),
                       major_version(sim_server_version(connection->server)), 0, VERSION_BUILD);
     tds_put_env_text(writer, SIM_ENV_PACKET_SIZE,

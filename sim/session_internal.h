@@ -236,6 +236,9 @@ bool run_alter_database(SimSession *session, const Stmt *stmt, SimError *error) 
 /* 924: another session has it for itself. */
 bool database_lets_in(SimSession *session, SimDatabase *database, SimError *error) MUST_CHECK;
 
+void session_set_language(SessionOptions *options, Str name);
+/* The message in the session's language, where it has one. Texts of user errors stay. */
+void session_translate(const SimSession *session, SimError *error);
 bool session_is_in_try(const SimSession *session); /* an error goes to a CATCH */
 bool session_reconfigure(SimSession *session, SimError *error) MUST_CHECK; /* RECONFIGURE */
 

@@ -63,7 +63,7 @@ bool sim_server_open(const SimOptions *options, SimServer **out, SimError *error
     sim_server_set_scan_hook(*out, control_scan_cycle, front);
     sim_control_remember_start(*out);
     front->login    = str_copy(front->arena,
-                               str_is_empty(options->login) ? STR("sa") : options->login);
+                            str_is_empty(options->login) ? STR("sa") : options->login);
     front->password = str_copy(front->arena, options->password);
     if (sim_create_login(*out, front->login, front->password, true, error)) return true;
     sim_server_close(*out);
@@ -133,26 +133,29 @@ bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSessio
         error->state    = 1;
         return false;
     }
-    SimSession *session     = mem_alloc(sizeof *session);
-    session->server         = server;
-    session->front          = front;
-    session->arena          = arena_new();
-    session->login          = (SimLogin){str_copy(session->arena, found.name), found.is_sysadmin};
-    session->app_name       = str_copy(session->arena, login->app_name);
-    session->host_name      = str_copy(session->arena, login->host_name);
-    session->login_us       = sim_server_local_us(server);
-    session->request_us     = session->login_us;
-    session->is_encrypted   = login->is_encrypted;
-    session->waiter.wake    = queue_new(sim_server_sched(server), 1);
-    session->prepared       = map_new();
-    session->context        = map_new();
-    session->next_handle    = 1;
-    session->wire           = login->wire;
-    session->is_aside       = login->is_aside;
-    session->fetch_status   = -1;
+    SimSession *session       = mem_alloc(sizeof *session);
+    session->server           = server;
+    session->front            = front;
+    session->arena            = arena_new();
+    session->login            = (SimLogin){.name        = str_copy(session->arena, found.name),
+                                           .is_sysadmin = found.is_sysadmin};
+    session->app_name         = str_copy(session->arena, login->app_name);
+    session->host_name        = str_copy(session->arena, login->host_name);
+    session->login_us         = sim_server_local_us(server);
+    session->request_us       = session->login_us;
+    session->is_encrypted     = login->is_encrypted;
+    session->waiter.wake      = queue_new(sim_server_sched(server), 1);
+    session->prepared         = map_new();
+    session->context          = map_new();
+    session->next_handle      = 1;
+    session->wire             = login->wire;
+    session->is_aside         = login->is_aside;
+    session->fetch_status     = -1;
     session->read_only_intent = login->read_only_intent;
     session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));
     options_default(&session->options, login->odbc);
+    Str language = login->language.len > 0 ? login->language : found.language;
+    if (language.len > 0) session_set_language(&session->options, language);
     session->login_options = session->options;
     session_use_options(session);
     front_add(front, session);
@@ -219,6 +222,11 @@ Str sim_session_app(const SimSession *session)
 bool sim_session_is_killed(const SimSession *session)
 {
     return atomic_load(&session->waiter.killed);
+}
+
+Str sim_session_language(const SimSession *session)
+{
+    return str_from_c(session->options.language);
 }
 
 Str sim_session_database(const SimSession *session)

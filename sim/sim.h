@@ -103,6 +103,7 @@ bool     sim_session_open(SimServer *server, const SimLoginRequest *login, SimSe
 void     sim_session_close(SimSession *session); /* rolls back; accepts NULL */
 int32_t  sim_session_id(const SimSession *session);
 Str      sim_session_database(const SimSession *session);
+Str      sim_session_language(const SimSession *session); /* as the server names it */
 Str      sim_session_login(const SimSession *session); /* as long as the session */
 Str      sim_session_app(const SimSession *session);
 bool     sim_session_is_killed(const SimSession *session);

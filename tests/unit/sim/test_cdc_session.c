@@ -21,6 +21,7 @@ FILE_TEST(enabling_and_disabling, "cdc_enable")
 FILE_TEST(ddl_on_captured_tables, "cdc_ddl")
 FILE_TEST(values_in_change_rows, "cdc_value")
 FILE_TEST(the_order_of_change_rows, "cdc_order")
+FILE_TEST(rights_and_languages, "cdc_rights")
 
 int main(void)
 {
@@ -31,6 +32,7 @@ int main(void)
         cmocka_unit_test(ddl_on_captured_tables),
         cmocka_unit_test(values_in_change_rows),
         cmocka_unit_test(the_order_of_change_rows),
+        cmocka_unit_test(rights_and_languages),
     };
 
     return cmocka_run_group_tests_name("cdc_session", tests, NULL, NULL);

@@ -159,3 +159,39 @@ SELECT id, __$command_id FROM cdc.v1_CT WHERE id BETWEEN 700 AND 899;
 --> id|__$command_id
 --> 700|1
 --> (1)
+-- MERGE: updates on a table with a unique index are split, sorted, and put together again
+--@ 1
+CREATE TABLE dbo.m (id int NOT NULL PRIMARY KEY, v int NULL);
+-->
+EXEC sys.sp_cdc_enable_table 'dbo', 'm', NULL;
+-->
+INSERT INTO m VALUES (1, 1), (2, 2), (3, 3);
+--> (3)
+EXEC tidesim.scan_now;
+--> transactions|rows
+--> 2|3
+--> (1)
+MERGE m USING (VALUES (1, 10), (3, 30), (9, 90)) AS s (id, v) ON m.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v) WHEN NOT MATCHED BY SOURCE THEN DELETE;
+--> (4)
+MERGE m USING (VALUES (1, 2), (3, 4)) AS s (id, new_id) ON m.id = s.id WHEN MATCHED THEN UPDATE SET id = s.new_id;
+--> (2)
+EXEC tidesim.scan_now;
+--> transactions|rows
+--> 2|10
+--> (1)
+SELECT DENSE_RANK() OVER (ORDER BY __$start_lsn) AS tran_no, DENSE_RANK() OVER (ORDER BY __$seqval) AS seq_no, __$operation, id, v FROM cdc.dbo_m_CT ORDER BY __$start_lsn, __$command_id, __$seqval, __$operation;
+--> tran_no|seq_no|__$operation|id|v
+--> 1|1|2|1|1
+--> 1|2|2|2|2
+--> 1|3|2|3|3
+--> 2|4|1|2|2
+--> 2|5|3|1|1
+--> 2|5|4|1|10
+--> 2|6|3|3|3
+--> 2|6|4|3|30
+--> 2|7|2|9|90
+--> 3|8|1|1|10
+--> 3|9|2|2|10
+--> 3|10|1|3|30
+--> 3|11|2|4|30
+--> (13)
