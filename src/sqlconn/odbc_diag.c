@@ -88,10 +88,18 @@ static bool is_warning(const DiagRecord *record)
     return strncmp(record->sqlstate, "01", 2) == 0 || strncmp(record->sqlstate, "00", 2) == 0;
 }
 
+/* A database that cannot be opened (4060, which may pass) also fails the login, and FreeTDS shows
+ * that 18456 first; alone it is a wrong password, which does not pass. */
+static bool is_reason_of(const DiagRecord *record, const DiagRecord *than)
+{
+    return record->native == 4060 && than->native == 18456;
+}
+
 /* The record that tells most: an error before a warning, one with a server's number before the
  * rest. */
 static bool is_better(const DiagRecord *record, const DiagRecord *than)
 {
+    if (is_reason_of(record, than)) return true;
     if (is_warning(record) != is_warning(than)) return is_warning(than);
     return is_server_number(record->native) && !is_server_number(than->native);
 }
