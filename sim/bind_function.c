@@ -203,7 +203,6 @@ static bool bind_scalar(Binder *binder, QueryScope *scope, const Expr *expr,
         binder->error->line = expr->line;
         return false;
     }
-    node->is_volatile = is_named(expr, "RAND") && count == 0;
     *out              = node;
     return true;
 }
@@ -394,11 +393,31 @@ static bool bind_window(Binder *binder, QueryScope *scope, const Expr *expr, con
     return true;
 }
 
+/* Functions that came with a version of the server: 195 before. */
+static bool exists_in(const Expr *expr, int version)
+{
+    static const struct {
+        const char *name;
+        int         version;
+    } first[] = {{"CONCAT_WS", 2017},        {"STRING_AGG", 2017}, {"TRIM", 2017},
+                 {"TRANSLATE", 2017},        {"GREATEST", 2022},   {"LEAST", 2022},
+                 {"DATETRUNC", 2022},        {"DATE_BUCKET", 2022}, {"CURRENT_TIMEZONE", 2019},
+                 {"CURRENT_TIMEZONE_ID", 2022}};
+
+    for (size_t i = 0; i < COUNT_OF(first); i++)
+        if (is_named(expr, first[i].name)) return version >= first[i].version;
+    return true;
+}
+
 bool bind_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
 {
     const WindowName *window = window_find(expr);
     bool              found  = false;
 
+    if (!exists_in(expr, front_version(binder->session)))
+        return binder_error(binder, expr->line, 195,
+                            "'%.*s' is not a recognized built-in function name.",
+                            STR_ARG(expr->function.name));
     if (str_is_empty(expr->function.schema)) {
         if (is_named(expr, "COALESCE")) return bind_coalesce(binder, scope, expr, out);
         if (is_named(expr, "NULLIF")) return bind_null_if(binder, scope, expr, out);

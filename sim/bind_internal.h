@@ -155,6 +155,7 @@ struct Binder {
     LIST(Substitution) substitutions;
     LIST(TableUse) uses; /* INSERT, UPDATE, DELETE rights */
     bool assigns_variables;
+    bool binds_default; /* NEWSEQUENTIALID() may stand here alone */
     bool is_trusted; /* text of ours: no permissions asked */
     SimDatabase *database; /* of text of ours, or a view: where names without a database are; NULL: the session's */
     /* OUTPUT inserted.x / deleted.x */

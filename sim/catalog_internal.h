@@ -35,6 +35,9 @@ bool      view_column_is_visible(Exec *exec, SimDatabase *database, const SimTab
                                  const SimColumn *column);
 SimValue *view_column_row(VirtualRows *rows, const SimTableInfo *info, const SimColumn *column);
 
+/* A principal's number as a SID; 0x01 is sa's and dbo's. */
+SimValue catalog_sid(Arena *arena, uint32_t number);
+
 #define VIEW(schema_name, view_name, column_list, fill_function)          \
     {                                                                     \
         .schema = schema_name, .name = view_name, .columns = column_list, \

@@ -543,15 +543,25 @@ static bool sp_rename(ProcCall *call)
 
 static bool sp_set_session_context(ProcCall *call)
 {
-    Str name;
+    Str             name;
+    int64_t         is_read_only = 0;
+    const SimValue *value        = proc_arg(call, 1);
+    SimSession     *session      = call->session;
 
-    if (!proc_text(call, 0, &name))
+    if (!proc_i64(call, 2, &is_read_only)) return false;
+    if (!proc_text(call, 0, &name) || str_is_empty(name))
         return sim_error(call->error, 15665,
-                         "The value was not set for key because the key is NULL.");
-    const SimValue *value = proc_arg(call, 1);
-    SimValue       *kept  = ARENA_NEW(call->session->arena, SimValue);
-    *kept                 = value ? value_copy(call->session->arena, value) : value_null();
-    map_put(call->session->context, str_copy(call->session->arena, name), kept);
+                         "The value was not set for key because the key is NULL or empty.");
+    const ContextValue *before = map_find(session->context, name);
+    if (before && before->is_read_only)
+        return sim_error(call->error, 15664,
+                         "Cannot set key '%.*s' in the session context. The key has been set as "
+                         "read_only for this session.",
+                         STR_ARG(name));
+    ContextValue *kept = ARENA_NEW(session->arena, ContextValue);
+    kept->value        = value ? value_copy(session->arena, value) : value_null();
+    kept->is_read_only = is_read_only != 0;
+    map_put(session->context, str_copy(session->arena, name), kept);
     return true;
 }
 

@@ -7,13 +7,13 @@
 
 enum { DBO_ID = 1, CONTROL_PRINCIPALS = 3 };
 
-static SimValue sid_of(VirtualRows *rows, uint32_t number)
+SimValue catalog_sid(Arena *arena, uint32_t number)
 {
-    uint8_t *bytes = arena_alloc(rows->arena, 16);
+    uint8_t *bytes = arena_alloc(arena, 16);
 
     for (int i = 0; i < 4; i++)
         bytes[i] = (uint8_t)(number >> (8 * i));
-    return sim_binary((Bytes){bytes, number == 1 ? 1 : 16}, -1);
+    return sim_binary((Bytes){bytes, number <= 1 ? 1 : 16}, -1);
 }
 
 /* Whoever is no owner sees himself, public, the fixed roles, and the roles he is in. */
@@ -62,9 +62,9 @@ static void principal_row(VirtualRows *rows, const SimPrincipal *principal, int6
     view_set(rows, row, "modify_date", value_datetime(created_us));
     if (principal->is_role) view_set(rows, row, "owning_principal_id", INT(DBO_ID));
     if (principal->id == 2)
-        view_set(rows, row, "sid", sid_of(rows, 0));
+        view_set(rows, row, "sid", catalog_sid(rows->arena, 0));
     else if (principal->id != 3 && principal->id != 4)
-        view_set(rows, row, "sid", sid_of(rows, (uint32_t)principal->id));
+        view_set(rows, row, "sid", catalog_sid(rows->arena, (uint32_t)principal->id));
     view_set(rows, row, "is_fixed_role",
              BIT(principal->is_fixed && principal->is_role && principal->id >= 16384));
     view_set(rows, row, "authentication_type", INT(has_login ? 1 : 0));
@@ -244,7 +244,7 @@ static SimValue *server_row(VirtualRows *rows, Str name, int32_t id, bool is_rol
 
     view_set(rows, row, "name", TEXT(name));
     view_set(rows, row, "principal_id", INT(id));
-    view_set(rows, row, "sid", sid_of(rows, (uint32_t)id));
+    view_set(rows, row, "sid", catalog_sid(rows->arena, (uint32_t)id));
     view_set(rows, row, "type", TEXT(is_role ? STR("R") : STR("S")));
     view_set(rows, row, "type_desc", TEXT(is_role ? STR("SERVER_ROLE") : STR("SQL_LOGIN")));
     view_set(rows, row, "is_disabled", BIT(false));

@@ -86,8 +86,10 @@ bool change_bind_computed(Change *change, Target *target)
         const SimColumn *column = &target->info->columns[i];
         if (column->computed)
             ok = bind_expr(change->binder, scope, column->computed, &target->computed[i]);
+        change->binder->binds_default = true;
         if (ok && column->default_value)
             ok = bind_expr(change->binder, NULL, column->default_value, &target->defaults[i]);
+        change->binder->binds_default = false;
     }
     ok                         = ok && change_bind_checks(change, scope, target);
     change->binder->is_trusted = trusted;

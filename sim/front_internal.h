@@ -52,6 +52,8 @@ struct Front {
     LIST(Str) trace; /* lines, when on */
     atomic_bool traces;
     FILE       *trace_file; /* NULL: lines are kept in memory */
+    uint32_t    sequential; /* NEWSEQUENTIALID: the last one; 0: none yet */
+    uint64_t    sequential_place[2];
 };
 
 /* --- sessions of the server's own (control_aside.c) --- */

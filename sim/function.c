@@ -18,6 +18,7 @@ const SimFunction *sim_function_find(Str name)
     if (found == NULL) found = function_find_date(name);
     if (found == NULL) found = function_find_math(name);
     if (found == NULL) found = function_find_search(name);
+    if (found == NULL) found = function_find_hash(name);
     return found;
 }
 

@@ -35,6 +35,7 @@ struct SimFunction {
 enum { ARGS_ANY = 250 };
 
 /* --- the tables, by name --- */
+const SimFunction *function_find_hash(Str name);
 const SimFunction *function_find_text(Str name);
 const SimFunction *function_find_search(Str name);
 const SimFunction *function_find_math(Str name);

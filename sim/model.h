@@ -355,6 +355,7 @@ bool sim_truncate(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
 int64_t  sim_next_identity(SimTable *table);
 void     sim_note_identity(SimTable *table, int64_t value); /* IDENTITY_INSERT */
 uint64_t sim_next_rowversion(SimDatabase *database);
+uint64_t sim_last_rowversion(const SimDatabase *database); /* @@DBTS */
 
 /* --- scans --- */
 /* A range of an index: equalities on a prefix of its columns, then one bound pair on the next. In

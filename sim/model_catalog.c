@@ -283,6 +283,11 @@ bool sim_table_identity_last(const SimTable *table, int64_t *out)
     return atomic_load(&table->identity_is_used);
 }
 
+uint64_t sim_last_rowversion(const SimDatabase *database)
+{
+    return atomic_load(&database->rowversion);
+}
+
 uint64_t sim_next_rowversion(SimDatabase *database)
 {
     return atomic_fetch_add(&database->rowversion, 1) + 1;

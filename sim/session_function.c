@@ -113,17 +113,6 @@ static bool fn_scope_identity(const Call *call, SimValue *out)
     return true;
 }
 
-static bool fn_ident_current(const Call *call, SimValue *out)
-{
-    SimDatabase *database = NULL;
-    SimTable    *table    = session_find_object(call->session, call->arena, call_text(call, 0),
-                                                &database);
-
-    if (!table) return true;
-    *out = sim_decimal(int128_from_i64(sim_table_identity_current(table)), 38, 0);
-    return true;
-}
-
 static bool fn_xact_state(const Call *call, SimValue *out)
 {
     *out = sim_int(call->session->tran_count == 0 ? 0
@@ -172,43 +161,7 @@ static bool fn_host_name(const Call *call, SimValue *out)
     return give_text(call, call->session->host_name, out);
 }
 
-static bool fn_session_context(const Call *call, SimValue *out)
-{
-    const SimValue *value = map_find(call->session->context, call_text(call, 0));
-    if (value) *out = *value;
-    return true;
-}
-
 /* --- properties --- */
-static bool fn_server_property(const Call *call, SimValue *out)
-{
-    Str name    = call_text(call, 0);
-    int version = front_version(call->session);
-    Str product = server_product_version(call->arena, version);
-
-    if (sim_name_equal(name, STR("ProductVersion"))) return give_text(call, product, out);
-    if (sim_name_equal(name, STR("ProductMajorVersion")))
-        return give_text(call, str_slice(product, 0, 2), out);
-    if (sim_name_equal(name, STR("ProductMinorVersion"))) return give_text(call, STR("0"), out);
-    if (sim_name_equal(name, STR("ProductBuild")))
-        return give_text(call, str_slice(product, 5, 9), out);
-    if (sim_name_equal(name, STR("ProductLevel"))) return give_text(call, STR("RTM"), out);
-    if (sim_name_equal(name, STR("Edition")))
-        return give_text(call, STR("Developer Edition (64-bit)"), out);
-    if (sim_name_equal(name, STR("EngineEdition"))) return give_int(3, out);
-    if (sim_name_equal(name, STR("ServerName")) || sim_name_equal(name, STR("MachineName")))
-        return give_text(call, STR("tidesim"), out);
-    if (sim_name_equal(name, STR("Collation")))
-        return give_text(call, sim_collation_name(sim_collation_default()), out);
-    if (sim_name_equal(name, STR("IsIntegratedSecurityOnly")) ||
-        sim_name_equal(name, STR("IsHadrEnabled")) || sim_name_equal(name, STR("IsClustered")))
-        return give_int(0, out);
-    if (sim_name_equal(name, STR("IsSingleUser")) ||
-        sim_name_equal(name, STR("IsFullTextInstalled")))
-        return give_int(0, out);
-    return true;
-}
-
 static bool fn_database_property(const Call *call, SimValue *out)
 {
     SimDatabase *database = sim_server_find_database(call->session->server, call_text(call, 0));
@@ -220,38 +173,13 @@ static bool fn_database_property(const Call *call, SimValue *out)
                          session_reads_secondary(call->session, database) ? STR("READ_ONLY")
                                                                           : STR("READ_WRITE"),
                          out);
-    if (sim_name_equal(name, STR("Status"))) return give_text(call, STR("ONLINE"), out);
     if (sim_name_equal(name, STR("UserAccess")))
         return give_text(
             call, sim_database_single_user(database) != 0 ? STR("SINGLE_USER") : STR("MULTI_USER"),
             out);
-    if (sim_name_equal(name, STR("Recovery"))) return give_text(call, STR("FULL"), out);
     if (sim_name_equal(name, STR("Collation")))
         return give_text(call, sim_collation_name(sim_collation_default()), out);
-    if (sim_name_equal(name, STR("Version"))) return give_int(957, out);
-    return true;
-}
-
-static bool fn_collation_property(const Call *call, SimValue *out)
-{
-    const SimCollation *collation = sim_collation_find(call_text(call, 0));
-    Str                 name      = call_text(call, 1);
-
-    if (!collation) return true;
-    if (sim_name_equal(name, STR("CodePage")))
-        return give_int(sim_collation_code_page(collation), out);
-    if (sim_name_equal(name, STR("LCID"))) return give_int(sim_collation_lcid(collation), out);
-    return true;
-}
-
-static bool fn_connection_property(const Call *call, SimValue *out)
-{
-    Str name = call_text(call, 0);
-
-    if (sim_name_equal(name, STR("net_transport"))) return give_text(call, STR("TCP"), out);
-    if (sim_name_equal(name, STR("protocol_type"))) return give_text(call, STR("TSQL"), out);
-    if (sim_name_equal(name, STR("auth_scheme"))) return give_text(call, STR("SQL"), out);
-    return true;
+    return give_database_property(call, name, out);
 }
 
 /* --- change data capture --- */
@@ -431,9 +359,7 @@ static const SessionFunction functions[] = {
     {"CURRENT_TIMEZONE", 0, 0, "nvarchar(128)", fn_time_zone},
     {"CURRENT_TIMEZONE_ID", 0, 0, "nvarchar(128)", fn_time_zone},
     {"NEWID", 0, 0, "uniqueidentifier", fn_new_id},
-    {"NEWSEQUENTIALID", 0, 0, "uniqueidentifier", fn_new_id},
     {"SCOPE_IDENTITY", 0, 0, "decimal(38,0)", fn_scope_identity},
-    {"IDENT_CURRENT", 1, 1, "decimal(38,0)", fn_ident_current},
     {"XACT_STATE", 0, 0, "smallint", fn_xact_state},
     {"ERROR_NUMBER", 0, 0, "int", fn_error_number},
     {"ERROR_SEVERITY", 0, 0, "int", fn_error_severity},
@@ -443,11 +369,7 @@ static const SessionFunction functions[] = {
     {"ERROR_PROCEDURE", 0, 0, "nvarchar(128)", fn_error_procedure},
     {"APP_NAME", 0, 0, "nvarchar(128)", fn_app_name},
     {"HOST_NAME", 0, 0, "nvarchar(128)", fn_host_name},
-    {"SESSION_CONTEXT", 1, 1, "sql_variant", fn_session_context},
-    {"SERVERPROPERTY", 1, 1, "sql_variant", fn_server_property},
     {"DATABASEPROPERTYEX", 2, 2, "sql_variant", fn_database_property},
-    {"COLLATIONPROPERTY", 2, 2, "sql_variant", fn_collation_property},
-    {"CONNECTIONPROPERTY", 1, 1, "sql_variant", fn_connection_property},
     {"sys.fn_cdc_get_max_lsn", 0, 0, "binary(10)", fn_cdc_max_lsn},
     {"sys.fn_cdc_get_min_lsn", 1, 1, "binary(10)", fn_cdc_min_lsn},
     {"sys.fn_cdc_increment_lsn", 1, 1, "binary(10)", fn_cdc_increment},
@@ -483,7 +405,9 @@ static const SimValue *eval_session_function(Node *node, Exec *exec)
 
 static const SessionFunction *find_in(const SessionFunction *list, size_t count, const Expr *expr)
 {
-    bool in_sys = sim_name_equal(expr->function.schema, STR("sys"));
+    bool in_sys = sim_name_equal(expr->function.schema, STR("sys")) ||
+                  (sim_name_equal(expr->function.schema, STR("dbo")) &&
+                   sim_name_equal(expr->function.database, STR("master")));
 
     for (size_t i = 0; i < count && list[i].name; i++) {
         Str name = str_from_c(list[i].name);
@@ -500,7 +424,9 @@ static const SessionFunction *function_find(const Expr *expr)
 {
     const SessionFunction *found = find_in(functions, COUNT_OF(functions), expr);
 
-    return found ? found : find_in(catalog_functions_of_session, SIZE_MAX, expr);
+    if (!found) found = find_in(catalog_functions_of_session, SIZE_MAX, expr);
+    if (!found) found = find_in(principal_functions_of_session, SIZE_MAX, expr);
+    return found ? found : find_in(property_functions_of_session, SIZE_MAX, expr);
 }
 
 bool bind_session_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **out,
@@ -508,15 +434,9 @@ bool bind_session_function(Binder *binder, QueryScope *scope, const Expr *expr, 
 {
     const SessionFunction *function = function_find(expr);
     SimType                type;
-    int                    version = front_version(binder->session);
 
     *found = function != NULL;
     if (!function) return true;
-    bool is_zone_id = str_equal_c(str_from_c(function->name), "CURRENT_TIMEZONE_ID");
-    if ((is_zone_id && version < 2022) ||
-        (str_equal_c(str_from_c(function->name), "CURRENT_TIMEZONE") && version < 2019))
-        return binder_error(binder, expr->line, 195,
-                            "'%s' is not a recognized built-in function name.", function->name);
     if (expr->args.count < function->min_args || expr->args.count > function->max_args) {
         if (!str_is_empty(expr->function.schema))
             return binder_error(binder, expr->line,
@@ -544,7 +464,15 @@ bool bind_session_function(Binder *binder, QueryScope *scope, const Expr *expr, 
                 "Database '%.*s' does not exist. Make sure that the name is entered correctly.",
                 STR_ARG(expr->function.database));
     }
-    node->is_volatile = function->run == fn_new_id;
+    if (!node->state) node->state = binder->database;
+    bool is_sequential = str_equal_c(str_from_c(function->name), "NEWSEQUENTIALID");
+    if (is_sequential && !binder->binds_default)
+        return binder_error(binder, expr->line, 302,
+                            "The newsequentialid() built-in function can only be used in a DEFAULT "
+                            "expression for a column of type 'uniqueidentifier' in a CREATE TABLE "
+                            "or ALTER TABLE statement. It cannot be combined with other operators "
+                            "to form a complex scalar expression.");
+    node->is_volatile = is_sequential || function->run == fn_new_id;
     for (size_t i = 0; i < expr->args.count; i++)
         if (!bind_expr(binder, scope, expr->args.items[i], &node->args[i])) return false;
     *out = node;
@@ -552,6 +480,37 @@ bool bind_session_function(Binder *binder, QueryScope *scope, const Expr *expr, 
 }
 
 /* --- @@globals --- */
+/* The bits of SET options (sqlserver.md 2.10). */
+static int options_bits(const SessionOptions *options)
+{
+    return (options->implicit_transactions ? 2 : 0) | (options->cursor_close_on_commit ? 4 : 0) |
+           (options->ansi_warnings ? 8 : 0) | (options->ansi_padding ? 16 : 0) |
+           (options->ansi_nulls ? 32 : 0) | (options->arithabort ? 64 : 0) |
+           (options->quoted_identifier ? 256 : 0) | (options->nocount ? 512 : 0) |
+           (options->ansi_null_dflt_on ? 1024 : 0) |
+           (options->concat_null_yields_null ? 4096 : 0) |
+           (options->numeric_roundabort ? 8192 : 0) | (options->xact_abort ? 16384 : 0);
+}
+
+/* Counters of the machine: nothing here is slow enough to be counted. */
+static bool global_number(Str name, SimValue *out)
+{
+    static const struct {
+        const char *name;
+        int         value;
+    } numbers[] = {{"MAX_CONNECTIONS", 32767}, {"TIMETICKS", 31250},   {"CONNECTIONS", 0},
+                   {"CPU_BUSY", 0},            {"IDLE", 0},            {"IO_BUSY", 0},
+                   {"PACK_RECEIVED", 0},       {"PACK_SENT", 0},       {"PACKET_ERRORS", 0},
+                   {"TOTAL_READ", 0},          {"TOTAL_WRITE", 0},     {"TOTAL_ERRORS", 0}};
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        if (sim_name_equal(name, str_from_c(numbers[i].name))) {
+            *out = value_int(numbers[i].value);
+            return true;
+        }
+    return false;
+}
+
 static bool global_value(Exec *exec, Str name, SimValue *out)
 {
     SimSession *session = exec->session;
@@ -598,14 +557,20 @@ static bool global_value(Exec *exec, Str name, SimValue *out)
     else if (sim_name_equal(name, STR("MICROSOFTVERSION")))
         *out = value_int((int64_t)(front_version(session) - 2022 + 16) << 24);
     else if (sim_name_equal(name, STR("OPTIONS")))
-        *out = value_int((session->options.xact_abort ? 16384 : 0) |
-                         (session->options.nocount ? 512 : 0) | 5432);
+        *out = value_int(options_bits(&session->options));
     else if (sim_name_equal(name, STR("DBTS"))) {
+        uint64_t last  = sim_last_rowversion(session->database);
+        uint8_t *bytes = arena_alloc(arena, 8);
+        for (int i = 0; i < 8; i++)
+            bytes[i] = (uint8_t)(last >> (56 - 8 * i));
         *out         = sim_null(sim_type_sized(SIM_VARBINARY, 8));
         out->is_null = false;
-        out->bytes   = (Bytes){arena_alloc(arena, 8), 8};
-    } else
+        out->bytes   = (Bytes){bytes, 8};
+    } else if (sim_name_equal(name, STR("REMSERVER"))) {
+        *out = sim_null(sim_type_sized(SIM_NVARCHAR, 256));
+    } else if (!global_number(name, out)) {
         return false;
+    }
     return true;
 }
 
@@ -647,10 +612,29 @@ Str server_product_version(Arena *arena, int version)
     }
 }
 
+Str server_update_level(int version)
+{
+    switch (version) {
+    case 2017: return STR("CU31");
+    case 2019: return STR("CU32");
+    case 2022: return STR("CU15");
+    default: return STR_EMPTY;
+    }
+}
+
+Str server_product_level(int version)
+{
+    return version == 2016 ? STR("SP3") : STR("RTM");
+}
+
 Str server_version_text(Arena *arena, int version)
 {
+    Str level = server_product_level(version), update = server_update_level(version);
+
     return str_printf(arena,
-                      "Microsoft SQL Server %d (RTM-CU15) - %.*s (X64) \n\tDeveloper Edition "
-                      "(64-bit) on Linux\n\ttidesim, a simulated SQL Server",
-                      version, STR_ARG(server_product_version(arena, version)));
+                      "Microsoft SQL Server %d (%.*s%s%.*s) - %.*s (X64) \n\tDeveloper Edition "
+                      "(64-bit) on %s <X64>\n\ttidesim, a simulated SQL Server",
+                      version, STR_ARG(level), update.len ? "-" : "", STR_ARG(update),
+                      STR_ARG(server_product_version(arena, version)),
+                      version == 2016 ? "Windows Server 2016 Standard 10.0" : "Linux");
 }

@@ -26,6 +26,12 @@ bool call_i64(const Call *call, size_t i, int64_t *out) MUST_CHECK; /* *out stay
 bool give_text(const Call *call, Str text, SimValue *out);          /* true */
 bool give_int(int64_t value, SimValue *out);                        /* true */
 
-extern const SessionFunction catalog_functions_of_session[]; /* ended by a NULL name */
+bool give_database_property(const Call *call, Str name, SimValue *out); /* what never changes */
+/* The table a name stands for in the function's database, if the session may see it. */
+SimTable *call_table(const Call *call, size_t arg);
+
+/* Ended by a NULL name. */
+extern const SessionFunction catalog_functions_of_session[], principal_functions_of_session[],
+    property_functions_of_session[];
 
 #endif

@@ -79,6 +79,11 @@ typedef struct Prepared {
     bool     is_call;     /* `text` is a procedure's name */
 } Prepared;
 
+typedef struct ContextValue {
+    SimValue value;
+    bool     is_read_only;
+} ContextValue;
+
 typedef struct TempTable {
     Str       name; /* as written: #t */
     SimTable *table;
@@ -168,7 +173,8 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     Map      *cursors; /* handle as text; NULL: none */
     int32_t   next_cursor;
     LIST(TempTable) temp_tables;
-    Map *context; /* sp_set_session_context */
+    Map    *context;       /* sp_set_session_context: name to ContextValue */
+    int64_t rand_state[2]; /* of RAND(); [0] is 0 before its first use */
     int  proc_depth;
     SqlCursor *sql_cursors; /* T-SQL's GLOBAL ones */
     int     fetch_status;
@@ -445,5 +451,7 @@ bool control_read(SimSession *session, const SimTable *table, int64_t rows,
 /* "sqlserver.md 2.1" server facts */
 Str server_product_version(Arena *arena, int version);
 Str server_version_text(Arena *arena, int version);
+Str server_update_level(int version);  /* "CU15"; empty: none */
+Str server_product_level(int version); /* "RTM", "SP3" */
 
 #endif

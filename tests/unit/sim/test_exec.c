@@ -19,6 +19,7 @@ FILE_TEST(first_statements, "first")
 FILE_TEST(every_query_of_a_stream, "cdc")
 FILE_TEST(every_query_of_a_snapshot, "snapshot")
 FILE_TEST(joins_groups_windows_and_subqueries, "query")
+FILE_TEST(the_catalogue_and_who_sees_what, "catalog")
 FILE_TEST(least_privilege, "rights")
 FILE_TEST(what_lasts_how_long_in_a_session, "session")
 FILE_TEST(shapes_of_other_readers, "shapes")
@@ -32,6 +33,7 @@ int main(void)
         cmocka_unit_test(every_query_of_a_stream),
         cmocka_unit_test(every_query_of_a_snapshot),
         cmocka_unit_test(joins_groups_windows_and_subqueries),
+        cmocka_unit_test(the_catalogue_and_who_sees_what),
         cmocka_unit_test(least_privilege),
         cmocka_unit_test(what_lasts_how_long_in_a_session),
         cmocka_unit_test(shapes_of_other_readers),

@@ -134,7 +134,7 @@ SELECT CASE WHEN s.[status]=4 THEN 1 ELSE 0 END AS isRunning FROM [shop].sys.dm_
 SELECT @@VERSION;
 --> 
 --> Microsoft SQL Server 2022 (RTM-CU15) - 16.0.4135.4 (X64) 
---> 	Developer Edition (64-bit) on Linux
+--> 	Developer Edition (64-bit) on Linux <X64>
 --> 	tidesim, a simulated SQL Server
 --> (1)
 -- table variables filled by procedures, as JDBC does for columns
