@@ -186,10 +186,10 @@ typedef struct ColumnDef {
     bool    is_identity;
     int64_t identity_seed, identity_step;
     Expr   *default_value;
-    Str     default_name; /* of its constraint; empty: generated */
-    Expr   *computed;     /* AS (expr) */
+    Str     default_name;              /* of its constraint; empty: generated */
+    Expr   *computed;                  /* AS (expr) */
     bool    is_persisted, with_values; /* DEFAULT ... WITH VALUES */
-    Str     collation; /* empty: the database's */
+    Str     collation;                 /* empty: the database's */
 } ColumnDef;
 typedef LIST(ColumnDef) ColumnDefList;
 
@@ -277,11 +277,7 @@ typedef enum AlterAction {
 } AlterAction;
 typedef enum GrantKind { GRANT_GRANT, GRANT_DENY, GRANT_REVOKE } GrantKind;
 
-typedef enum MergeWhen {
-    MERGE_MATCHED,
-    MERGE_NOT_MATCHED,
-    MERGE_NOT_MATCHED_BY_SOURCE
-} MergeWhen;
+typedef enum MergeWhen { MERGE_MATCHED, MERGE_NOT_MATCHED, MERGE_NOT_MATCHED_BY_SOURCE } MergeWhen;
 typedef struct MergeClause { /* WHEN ... THEN */
     MergeWhen      when;
     Expr          *condition; /* AND ...; NULL: none */

@@ -141,7 +141,8 @@ static void put_joined(Buf *out, const Expr *expr, const char *word)
     for (size_t i = 0; i < expr->args.count; i++) {
         const Expr *arg = expr->args.items[i];
         if (i) buf_append_c(out, word);
-        if (arg->kind == EXPR_OR || arg->kind == EXPR_AND)
+        bool is_list = arg->kind == EXPR_IN && !arg->negated && arg->args.count > 2;
+        if (arg->kind == EXPR_OR || arg->kind == EXPR_AND || is_list)
             put_operand(out, arg);
         else
             put(out, arg);

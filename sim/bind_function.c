@@ -203,7 +203,7 @@ static bool bind_scalar(Binder *binder, QueryScope *scope, const Expr *expr,
         binder->error->line = expr->line;
         return false;
     }
-    *out              = node;
+    *out = node;
     return true;
 }
 
@@ -340,7 +340,7 @@ static bool bind_window_args(Binder *binder, QueryScope *scope, const Expr *expr
 static bool bind_frame(Binder *binder, const Expr *expr, const WindowName *name, WindowCall *call)
 {
     const Window *window = expr->over;
-    bool          takes  = !name || name->kind == WINDOW_FIRST_VALUE || name->kind == WINDOW_LAST_VALUE;
+    bool takes = !name || name->kind == WINDOW_FIRST_VALUE || name->kind == WINDOW_LAST_VALUE;
 
     if (!window->has_frame) return true;
     if (!takes)
@@ -372,8 +372,7 @@ static bool bind_window(Binder *binder, QueryScope *scope, const Expr *expr, con
         return binder_error(
             binder, expr->line, 4108,
             "Windowed functions can only appear in the SELECT or ORDER BY clauses.");
-    if (!bind_window_spec(binder, scope, expr->over, call) ||
-        !bind_frame(binder, expr, name, call))
+    if (!bind_window_spec(binder, scope, expr->over, call) || !bind_frame(binder, expr, name, call))
         return false;
     if (name) {
         if (!bind_window_args(binder, scope, expr, name, call)) return false;
@@ -399,9 +398,9 @@ static bool exists_in(const Expr *expr, int version)
     static const struct {
         const char *name;
         int         version;
-    } first[] = {{"CONCAT_WS", 2017},        {"STRING_AGG", 2017}, {"TRIM", 2017},
-                 {"TRANSLATE", 2017},        {"GREATEST", 2022},   {"LEAST", 2022},
-                 {"DATETRUNC", 2022},        {"DATE_BUCKET", 2022}, {"CURRENT_TIMEZONE", 2019},
+    } first[] = {{"CONCAT_WS", 2017},          {"STRING_AGG", 2017},  {"TRIM", 2017},
+                 {"TRANSLATE", 2017},          {"GREATEST", 2022},    {"LEAST", 2022},
+                 {"DATETRUNC", 2022},          {"DATE_BUCKET", 2022}, {"CURRENT_TIMEZONE", 2019},
                  {"CURRENT_TIMEZONE_ID", 2022}};
 
     for (size_t i = 0; i < COUNT_OF(first); i++)

@@ -36,7 +36,7 @@ typedef struct
     bool               has_more; /* fill gave some rows and wants to be called again */
     void              *state;    /* of such a fill, NULL at first; in `keep` */
     Arena             *keep;
-    bool lsn_has_nul; /* for dm_cdc_log_scan_sessions */
+    bool               lsn_has_nul; /* for dm_cdc_log_scan_sessions */
 } VirtualRows;
 typedef struct VirtualTable {
     const char          *schema, *name;
@@ -45,8 +45,8 @@ typedef struct VirtualTable {
     bool (*fill)(VirtualRows *rows, Exec *exec, BoundSource *source);
     bool          is_function;   /* takes arguments */
     bool          is_owner_only; /* 229 for everyone else */
-    SimPermission permission;    /* VIEW SERVER STATE or VIEW DATABASE STATE: 300 or 262 without it */
-    const char   *query;         /* text of ours that gives the rows, instead of `fill` */
+    SimPermission permission; /* VIEW SERVER STATE or VIEW DATABASE STATE: 300 or 262 without it */
+    const char   *query;      /* text of ours that gives the rows, instead of `fill` */
 } VirtualTable;
 /* What is not static lives in `arena`. */
 const VirtualTable *virtual_table_find(Arena *arena, Str schema, Str name);
@@ -156,8 +156,9 @@ struct Binder {
     LIST(TableUse) uses; /* INSERT, UPDATE, DELETE rights */
     bool assigns_variables;
     bool binds_default; /* NEWSEQUENTIALID() may stand here alone */
-    bool is_trusted; /* text of ours: no permissions asked */
-    SimDatabase *database; /* of text of ours, or a view: where names without a database are; NULL: the session's */
+    bool is_trusted;    /* text of ours: no permissions asked */
+    SimDatabase *
+        database; /* of text of ours, or a view: where names without a database are; NULL: the session's */
     /* OUTPUT inserted.x / deleted.x */
     BoundSource    *inserted, *deleted;
     UndeclaredList *undeclared; /* nothing will run: unknown variables are collected here */

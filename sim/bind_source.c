@@ -417,10 +417,9 @@ static bool bind_named(Binder *binder, QueryScope *scope, const Source *from, Jo
             if (sim_name_equal(frame->table->name, from->name.name))
                 return bind_common_table(binder, scope, from, frame, out);
     if (!bind_table_name(binder, &from->name, &database, &table, &schema)) {
-        const SimModule    *module = database && binder->error->number == 208
-                                         ? sim_database_find_module(database, schema,
-                                                                    from->name.name)
-                                         : NULL;
+        const SimModule *module = database && binder->error->number == 208
+                                      ? sim_database_find_module(database, schema, from->name.name)
+                                      : NULL;
         if (module && module->kind == SIM_MODULE_VIEW) {
             *binder->error = SIM_ERROR_INIT;
             return bind_view(binder, scope, from, module, database, out);

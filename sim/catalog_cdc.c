@@ -222,7 +222,8 @@ static void session_row(VirtualRows *rows, const SimScanSession *session, int32_
     view_set(rows, row, "scan_phase", TEXT(is_aggregate ? STR("Aggregate") : STR("Done")));
     view_set(rows, row, "error_count", INT(failed_count));
     view_set(rows, row, "start_lsn", scan_lsn_text(rows, session->start_lsn));
-    view_set(rows, row, "current_lsn", scan_lsn_text(rows, is_aggregate ? LSN_ZERO : session->end_lsn));
+    view_set(rows, row, "current_lsn",
+             scan_lsn_text(rows, is_aggregate ? LSN_ZERO : session->end_lsn));
     view_set(rows, row, "end_lsn", scan_lsn_text(rows, session->end_lsn));
     view_set(rows, row, "tran_count", INT(session->transactions));
     view_set(rows, row, "last_commit_lsn", scan_lsn_text(rows, session->end_lsn));
@@ -269,7 +270,7 @@ static bool fill_sessions(VirtualRows *rows, Exec *exec, BoundSource *source)
 
     if (count == 0) return true;
     rows->lsn_has_nul = sim_server_knob(exec->session->server, SIM_KNOB_SCAN_LSN_NUL) != 0;
-    all.start_us = sessions[0].start_us;
+    all.start_us      = sessions[0].start_us;
     for (size_t i = 0; i < count; i++) {
         add_session(&all, &sessions[i]);
         failed_count += sessions[i].has_failed;

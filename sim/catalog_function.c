@@ -76,11 +76,13 @@ static SimDatabase *database_by_id(const Call *call, size_t arg)
 
 /* --- objects of every kind --- */
 typedef struct Found {
-    SimDatabase        *database;
-    const SimTableInfo *info;  /* the table, or the one a constraint is of; NULL: an object of the system */
-    SimTable           *table; /* not for a constraint */
-    ObjectFacts         facts;
-    Str                 schema;
+    SimDatabase *database;
+    const SimTableInfo
+               *info;  /* the table, or the one a constraint is of; NULL: an object of the system */
+    SimTable   *table; /* not for a constraint */
+    ObjectFacts facts;
+    Str         schema;
+    const SimModule *module;
 } Found;
 
 static bool has_type(const Found *found, Str type)
@@ -121,6 +123,27 @@ static bool find_constraint(const Call *call, SimDatabase *database, const Objec
     return false;
 }
 
+static bool found_module(const Call *call, SimDatabase *database, const SimModule *module,
+                         Found *out)
+{
+    if (!module || !module_is_visible(call->session, database, module)) return false;
+    *out       = (Found){.database = database, .schema = module->schema, .module = module};
+    out->facts = (ObjectFacts){.name      = module->name,
+                               .type      = module->kind == SIM_MODULE_VIEW ? "V" : "P",
+                               .object_id = module->object_id};
+    return true;
+}
+
+static const SimModule *module_by_id(SimDatabase *database, int64_t id)
+{
+    size_t           at     = 0;
+    const SimModule *module = NULL;
+
+    while (sim_database_next_module(database, &at, &module))
+        if (module->object_id == id) return module;
+    return NULL;
+}
+
 static bool found_system(SimDatabase *database, const SystemObject *object, Found *out)
 {
     static const char *const types[] = {"V", "P", "X", "FN", "IF", "S"};
@@ -147,7 +170,10 @@ static bool find_by_name(const Call *call, Str text, Found *out)
         return true;
     }
     if (!database || str_is_empty(name.name)) return false;
-    if (find_constraint(call, database, &name, 0, out)) return true;
+    if (find_constraint(call, database, &name, 0, out) ||
+        found_module(call, database, sim_database_find_module(database, name.schema, name.name),
+                     out))
+        return true;
     bool by_itself = str_is_empty(name.schema) && str_starts_with(name.name, STR("sp_"));
     return (by_itself || sim_name_equal(name.schema, STR("sys")) ||
             sim_name_equal(name.schema, STR("INFORMATION_SCHEMA"))) &&
@@ -166,7 +192,9 @@ static bool find_by_id(const Call *call, size_t arg, size_t database_arg, Found 
         return system_object_find_id(call->arena, (int32_t)id, &object) &&
                found_system(database, &object, out);
     SimTable *table = sim_database_find_table_by_id(database, (int32_t)id);
-    if (!table) return find_constraint(call, database, NULL, id, out);
+    if (!table)
+        return find_constraint(call, database, NULL, id, out) ||
+               found_module(call, database, module_by_id(database, id), out);
     if (!session_can_see(call->session, database, table)) return false;
     found_table(database, table, out);
     return true;
@@ -264,9 +292,10 @@ static bool fn_col_name(const Call *call, SimValue *out)
 /* The columns of a view of the system, as a table would have them. */
 static bool system_column(const Call *call, const Found *found, Str name, SimColumn *out)
 {
-    const VirtualTable *view = found->info ? NULL
-                                           : virtual_table_find(call->arena, found->schema,
-                                                                found->facts.name);
+    const VirtualTable *view = found->info || found->module
+                                   ? NULL
+                                   : virtual_table_find(call->arena, found->schema,
+                                                        found->facts.name);
 
     for (size_t i = 0; view && i < view->column_count; i++)
         if (sim_name_equal(str_from_c(view->columns[i].name), name)) {
@@ -282,6 +311,18 @@ static bool found_column(const Call *call, const Found *found, Str name, SimColu
                          size_t *ordinal_out)
 {
     *ordinal_out = 0;
+    if (found->module) {
+        size_t           count   = 0;
+        const SimColumn *columns = module_columns(call->session, found->database, found->module,
+                                                  call->arena, &count);
+        for (size_t i = 0; i < count; i++)
+            if (sim_name_equal(columns[i].name, name)) {
+                *out         = columns[i];
+                *ordinal_out = i + 1;
+                return true;
+            }
+        return false;
+    }
     if (!found->table) return system_column(call, found, name, out);
     ptrdiff_t at = sim_table_find_column(found->table, name);
     if (at < 0) return false;
@@ -335,27 +376,26 @@ static bool fn_column_property(const Call *call, SimValue *out)
     bool              is_text  = sim_type_is_text(type->kind);
     bool              is_float = type->kind == SIM_FLOAT || type->kind == SIM_REAL;
     int64_t           length   = character_length(type);
-    const NamedNumber list[]   = {
-        {"AllowsNull", column.is_nullable},
-        {"ColumnId", column.column_id},
-        {"ordinal", ordinal ? (int64_t)ordinal : column.column_id},
-        {"IsIdentity", column.is_identity},
-        {"IsComputed", column.is_computed},
-        {"Precision", length >= -1 ? length : catalog_precision(type)},
-        {"GeneratedAlwaysType", 0},
-        {"IsColumnSet", 0},
-        {"IsDeterministic", 1},
-        {"IsFulltextIndexed", 0},
-        {"IsHidden", 0},
-        {"IsIdNotForRepl", 0},
-        {"IsIndexable", !sim_type_is_lob(type->kind) && type->length != -1},
-        {"IsPrecise", !is_float},
-        {"IsRowGuidCol", 0},
-        {"IsSparse", 0},
-        {"IsSystemVerified", 1},
-        {"IsXmlIndexable", type->kind == SIM_XML},
-        {"SystemDataAccess", 0},
-        {"UserDataAccess", 0}};
+    const NamedNumber list[]   = {{"AllowsNull", column.is_nullable},
+                                  {"ColumnId", column.column_id},
+                                  {"ordinal", ordinal ? (int64_t)ordinal : column.column_id},
+                                  {"IsIdentity", column.is_identity},
+                                  {"IsComputed", column.is_computed},
+                                  {"Precision", length >= -1 ? length : catalog_precision(type)},
+                                  {"GeneratedAlwaysType", 0},
+                                  {"IsColumnSet", 0},
+                                  {"IsDeterministic", 1},
+                                  {"IsFulltextIndexed", 0},
+                                  {"IsHidden", 0},
+                                  {"IsIdNotForRepl", 0},
+                                  {"IsIndexable", !sim_type_is_lob(type->kind) && type->length != -1},
+                                  {"IsPrecise", !is_float},
+                                  {"IsRowGuidCol", 0},
+                                  {"IsSparse", 0},
+                                  {"IsSystemVerified", 1},
+                                  {"IsXmlIndexable", type->kind == SIM_XML},
+                                  {"SystemDataAccess", 0},
+                                  {"UserDataAccess", 0}};
     if (sim_name_equal(property, STR("Scale")))
         return is_text || sim_type_is_binary(type->kind) || is_float ||
                give_int(catalog_scale(type), out);
@@ -368,17 +408,13 @@ static bool fn_column_property(const Call *call, SimValue *out)
 /* What tells kinds of objects apart. */
 static bool kind_property(const Found *found, Str property, SimValue *out)
 {
-    const char       *type   = found->facts.type;
-    bool              table  = type[0] == 'U' && type[1] == '\0', key = type[0] == 'P' && type[1] == 'K',
-         unique              = type[0] == 'U' && type[1] == 'Q',
-         check               = type[0] == 'C' && type[1] == '\0',
-         foreign             = type[0] == 'F' && type[1] == '\0',
-         standard            = type[0] == 'D' && type[1] == '\0',
-         view                = type[0] == 'V' && type[1] == '\0',
-         extended            = type[0] == 'X' && type[1] == '\0',
-         procedure           = (type[0] == 'P' && type[1] == '\0') || extended,
-         scalar              = type[0] == 'F' && type[1] == 'N',
-         inlined             = type[0] == 'I' && type[1] == 'F';
+    const char *type  = found->facts.type;
+    bool        table = type[0] == 'U' && type[1] == '\0', key = type[0] == 'P' && type[1] == 'K',
+         unique = type[0] == 'U' && type[1] == 'Q', check = type[0] == 'C' && type[1] == '\0',
+         foreign = type[0] == 'F' && type[1] == '\0', standard = type[0] == 'D' && type[1] == '\0',
+         view = type[0] == 'V' && type[1] == '\0', extended = type[0] == 'X' && type[1] == '\0',
+         procedure = (type[0] == 'P' && type[1] == '\0') || extended,
+         scalar = type[0] == 'F' && type[1] == 'N', inlined = type[0] == 'I' && type[1] == 'F';
     const NamedNumber list[] = {
         {"IsTable", table},
         {"IsUserTable", table},
@@ -401,7 +437,7 @@ static bool kind_property(const Found *found, Str property, SimValue *out)
         {"IsQueue", 0},
         {"IsReplProc", 0},
         {"IsExecuted", view || procedure || scalar || inlined},
-        {"IsMSShipped", !found->info || found->info->is_system},
+        {"IsMSShipped", !found->module && (!found->info || found->info->is_system)},
         {"IsSchemaBound", 0},
         {"IsEncrypted", 0},
         {"OwnerId", 1},
@@ -531,7 +567,8 @@ static const SimIndexColumn *index_key(const Call *call, const SimTable *table)
 
     if (!table || !call_i64(call, 1, &index_id) || !call_i64(call, 2, &key)) return NULL;
     const SimIndex *index = index_by_id(sim_table_info(table), index_id);
-    return index && key >= 1 && (size_t)key <= index->column_count ? &index->columns[key - 1] : NULL;
+    return index && key >= 1 && (size_t)key <= index->column_count ? &index->columns[key - 1]
+                                                                   : NULL;
 }
 
 static bool fn_index_col(const Call *call, SimValue *out)
@@ -559,7 +596,8 @@ static bool fn_index_key_property(const Call *call, SimValue *out)
 static const SimColumn *identity_of(const SimTable *table)
 {
     for (size_t i = 0; table && i < sim_table_info(table)->column_count; i++)
-        if (sim_table_info(table)->columns[i].is_identity) return &sim_table_info(table)->columns[i];
+        if (sim_table_info(table)->columns[i].is_identity)
+            return &sim_table_info(table)->columns[i];
     return NULL;
 }
 
@@ -626,13 +664,13 @@ static bool fn_type_property(const Call *call, SimValue *out)
     int     id = 0;
 
     if (call->args[0].is_null || !type_by_name(call, call_text(call, 0), &type, &id)) return true;
-    int64_t precision = character_length(&type) >= -1 ? (id == 256 ? 128 : 8000)
-                        : type.kind == SIM_DECIMAL    ? 38
-                                                      : catalog_precision(&type);
-    const NamedNumber list[] = {
-        {"Precision", precision}, {"AllowsNull", id != 256}, {"OwnerId", 4}};
+    int64_t           precision = character_length(&type) >= -1 ? (id == 256 ? 128 : 8000)
+                                  : type.kind == SIM_DECIMAL    ? 38
+                                                                : catalog_precision(&type);
+    const NamedNumber list[]    = {
+           {"Precision", precision}, {"AllowsNull", id != 256}, {"OwnerId", 4}};
     if (sim_name_equal(call_text(call, 1), STR("Scale")))
-        return !sim_type_is_number(type.kind) ||
+        return !(sim_type_is_number(type.kind) || sim_type_is_time(type.kind)) ||
                give_int(type.kind == SIM_DECIMAL ? 38 : catalog_scale(&type), out);
     return give_named(list, COUNT_OF(list), call_text(call, 1), out);
 }

@@ -19,17 +19,24 @@ void view_set(VirtualRows *rows, SimValue *row, const char *column, SimValue val
 /* The next table of the database the session may see. */
 bool view_next_table(Exec *exec, SimDatabase *database, size_t *at, SimTable **out);
 typedef struct ObjectFacts {
-    Str              name;
-    const char      *type; /* U, PK, UQ, D */
-    int32_t          object_id, parent_id;
-    bool             is_system_named;
-    const SimIndex  *index;  /* PK, UQ */
-    const SimColumn *column; /* D */
+    Str                  name;
+    const char          *type; /* U, PK, UQ, D, C, F, P, V */
+    int32_t              object_id, parent_id;
+    bool                 is_system_named;
+    const SimIndex      *index;      /* PK, UQ */
+    const SimColumn     *column;     /* D */
+    const SimConstraint *constraint; /* C, F */
 } ObjectFacts;
 bool      view_next_constraint(const SimTableInfo *info, size_t *at, ObjectFacts *out);
 SimValue *view_object_row(VirtualRows *rows, SimDatabase *database, const SimTableInfo *info,
                           const ObjectFacts *facts);
 
+/* Procedures and views the session may see. */
+bool view_next_module(Exec *exec, SimDatabase *database, size_t *at, const SimModule **out);
+bool module_is_visible(SimSession *session, SimDatabase *database, const SimModule *module);
+/* The columns of a view that was made with CREATE VIEW; none when its query does not bind any more. */
+const SimColumn *module_columns(SimSession *session, SimDatabase *database, const SimModule *module,
+                                Arena *arena, size_t *count_out);
 /* A column is visible with a permission on the table or on the column itself. */
 bool      view_column_is_visible(Exec *exec, SimDatabase *database, const SimTable *table,
                                  const SimColumn *column);
@@ -72,7 +79,8 @@ extern const SystemNames system_names[];                     /* ended by a NULL 
 const char              *system_type_desc(const char *type); /* VIEW, SQL_STORED_PROCEDURE, ... */
 
 extern const VirtualTable catalog_object_views[], catalog_server_views[], catalog_security_views[],
-    catalog_activity_views[], catalog_constraint_views[], catalog_cdc_views[], catalog_functions[];
+    catalog_activity_views[], catalog_constraint_views[], catalog_module_views[],
+    catalog_cdc_views[], catalog_functions[];
 const VirtualTable *view_of_text(Arena *arena, const ViewText *text);
 
 #endif

@@ -143,7 +143,28 @@ bool view_next_constraint(const SimTableInfo *info, size_t *at, ObjectFacts *out
         ++*at;
         return true;
     }
-    return false;
+    size_t first = info->index_count + info->column_count;
+    if (*at >= first + info->constraint_count) return false;
+    const SimConstraint *constraint = &info->constraints[*at - first];
+    *out                            = (ObjectFacts){.name            = constraint->name,
+                                                    .type            = constraint->kind == SIM_CONSTRAINT_CHECK ? "C" : "F",
+                                                    .object_id       = constraint->object_id,
+                                                    .parent_id       = info->object_id,
+                                                    .is_system_named = constraint->is_system_named,
+                                                    .constraint      = constraint};
+    ++*at;
+    return true;
+}
+
+static void module_row(VirtualRows *rows, SimDatabase *database, const SimModule *module)
+{
+    SimTableInfo like  = {.schema = module->schema, .created_us = module->created_us};
+    ObjectFacts  facts = {.name      = module->name,
+                          .type      = module->kind == SIM_MODULE_VIEW ? "V" : "P",
+                          .object_id = module->object_id};
+    SimValue    *row   = view_object_row(rows, database, &like, &facts);
+
+    view_set(rows, row, "modify_date", value_datetime(module->modified_us));
 }
 
 static bool fill_objects(VirtualRows *rows, Exec *exec, BoundSource *source)
@@ -159,6 +180,9 @@ static bool fill_objects(VirtualRows *rows, Exec *exec, BoundSource *source)
         while (view_next_constraint(info, &next, &facts))
             (void)view_object_row(rows, source->database, info, &facts);
     }
+    const SimModule *module = NULL;
+    for (at = 0; view_next_module(exec, source->database, &at, &module);)
+        module_row(rows, source->database, module);
     return true;
 }
 
@@ -289,14 +313,22 @@ SimValue *view_column_row(VirtualRows *rows, const SimTableInfo *info, const Sim
 
 static bool fill_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
-    size_t    at    = 0;
-    SimTable *table = NULL;
+    size_t           at     = 0;
+    SimTable        *table  = NULL;
+    const SimModule *module = NULL;
 
     while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         for (size_t i = 0; i < info->column_count; i++)
             if (view_column_is_visible(exec, source->database, table, &info->columns[i]))
                 (void)view_column_row(rows, info, &info->columns[i]);
+    }
+    for (at = 0; view_next_module(exec, source->database, &at, &module);) {
+        SimTableInfo     info    = {.object_id = module->object_id};
+        const SimColumn *columns = module_columns(exec->session, source->database, module,
+                                                  rows->arena, &info.column_count);
+        for (size_t i = 0; i < info.column_count; i++)
+            (void)view_column_row(rows, &info, &columns[i]);
     }
     return true;
 }
@@ -621,28 +653,43 @@ static void info_type(VirtualRows *rows, SimValue *row, const SimType *type)
     }
 }
 
+static void info_column_row(VirtualRows *rows, SimDatabase *database, Str schema, Str table,
+                            const SimColumn *column, size_t ordinal)
+{
+    SimValue *row = view_row(rows);
+
+    view_set(rows, row, "TABLE_CATALOG", TEXT(sim_database_name(database)));
+    view_set(rows, row, "TABLE_SCHEMA", TEXT(schema));
+    view_set(rows, row, "TABLE_NAME", TEXT(table));
+    view_set(rows, row, "COLUMN_NAME", TEXT(column->name));
+    view_set(rows, row, "ORDINAL_POSITION", INT((int64_t)ordinal));
+    view_set(rows, row, "IS_NULLABLE", TEXT(column->is_nullable ? STR("YES") : STR("NO")));
+    if (column->default_value)
+        view_set(rows, row, "COLUMN_DEFAULT",
+                 TEXT(expr_definition(rows->arena, column->default_value)));
+    info_type(rows, row, &column->type);
+}
+
 static bool fill_info_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
-    size_t    at    = 0;
-    SimTable *table = NULL;
+    size_t           at     = 0;
+    SimTable        *table  = NULL;
+    const SimModule *module = NULL;
 
     while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
-        for (size_t i = 0; i < info->column_count; i++) {
-            if (!view_column_is_visible(exec, source->database, table, &info->columns[i])) continue;
-            SimValue *row = view_row(rows);
-            view_set(rows, row, "TABLE_CATALOG", TEXT(sim_database_name(source->database)));
-            view_set(rows, row, "TABLE_SCHEMA", TEXT(info->schema));
-            view_set(rows, row, "TABLE_NAME", TEXT(info->name));
-            view_set(rows, row, "COLUMN_NAME", TEXT(info->columns[i].name));
-            view_set(rows, row, "ORDINAL_POSITION", INT((int64_t)i + 1));
-            view_set(rows, row, "IS_NULLABLE",
-                     TEXT(info->columns[i].is_nullable ? STR("YES") : STR("NO")));
-            if (info->columns[i].default_value)
-                view_set(rows, row, "COLUMN_DEFAULT",
-                         TEXT(expr_definition(rows->arena, info->columns[i].default_value)));
-            info_type(rows, row, &info->columns[i].type);
-        }
+        for (size_t i = 0; i < info->column_count; i++)
+            if (view_column_is_visible(exec, source->database, table, &info->columns[i]))
+                info_column_row(rows, source->database, info->schema, info->name, &info->columns[i],
+                                i + 1);
+    }
+    for (at = 0; view_next_module(exec, source->database, &at, &module);) {
+        size_t           count   = 0;
+        const SimColumn *columns = module_columns(exec->session, source->database, module,
+                                                  rows->arena, &count);
+        for (size_t i = 0; i < count; i++)
+            info_column_row(rows, source->database, module->schema, module->name, &columns[i],
+                            i + 1);
     }
     return true;
 }

@@ -1,17 +1,17 @@
 /* catalog_schema.c - views of schema sys that are made of other views, and those that have no rows because nothing here makes any. */
 #include "sim/catalog_internal.h"
 
-#define OBJECT_COLUMNS                                                                          \
-    "name sysname, object_id int, principal_id int, schema_id int, parent_object_id int, "      \
-    "type char(2), type_desc nvarchar(60), create_date datetime, modify_date datetime, "        \
+#define OBJECT_COLUMNS                                                                     \
+    "name sysname, object_id int, principal_id int, schema_id int, parent_object_id int, " \
+    "type char(2), type_desc nvarchar(60), create_date datetime, modify_date datetime, "   \
     "is_ms_shipped bit, is_published bit, is_schema_published bit"
-#define OBJECT_SELECT                                                                           \
-    "SELECT name, object_id, principal_id, schema_id, parent_object_id, type, type_desc, "      \
+#define OBJECT_SELECT                                                                      \
+    "SELECT name, object_id, principal_id, schema_id, parent_object_id, type, type_desc, " \
     "create_date, modify_date, is_ms_shipped, is_published, is_schema_published"
-#define MODULE_COLUMNS                                                                          \
-    "object_id int, definition nvarchar(max), uses_ansi_nulls bit, "                            \
-    "uses_quoted_identifier bit, is_schema_bound bit, uses_database_collation bit, "            \
-    "is_recompiled bit, null_on_null_input bit, execute_as_principal_id int, "                  \
+#define MODULE_COLUMNS                                                               \
+    "object_id int, definition nvarchar(max), uses_ansi_nulls bit, "                 \
+    "uses_quoted_identifier bit, is_schema_bound bit, uses_database_collation bit, " \
+    "is_recompiled bit, null_on_null_input bit, execute_as_principal_id int, "       \
     "uses_native_compilation bit, inline_type bit, is_inlineable bit"
 #define PARAMETER_COLUMNS                                                                       \
     "object_id int, name sysname, parameter_id int, system_type_id tinyint, user_type_id int, " \
@@ -21,34 +21,38 @@
     "encryption_type int, encryption_type_desc nvarchar(64), "                                  \
     "encryption_algorithm_name sysname, column_encryption_key_id int, "                         \
     "column_encryption_key_database_name sysname"
-#define VIEW_COLUMNS                                                                            \
-    OBJECT_COLUMNS                                                                              \
-    ", is_replicated bit, has_replication_filter bit, has_opaque_metadata bit, "                \
-    "has_unchecked_assembly_data bit, with_check_option bit, is_date_correlation_view bit, "    \
-    "is_tracked_by_cdc bit, has_snapshot bit, ledger_view_type tinyint, "                       \
+#define VIEW_COLUMNS                                                                         \
+    OBJECT_COLUMNS                                                                           \
+    ", is_replicated bit, has_replication_filter bit, has_opaque_metadata bit, "             \
+    "has_unchecked_assembly_data bit, with_check_option bit, is_date_correlation_view bit, " \
+    "is_tracked_by_cdc bit, has_snapshot bit, ledger_view_type tinyint, "                    \
     "ledger_view_type_desc nvarchar(60), is_dropped_ledger_view bit"
-#define SPACE_COLUMNS                                                                           \
-    "name sysname, data_space_id int, type char(2), type_desc nvarchar(60), is_default bit, "   \
+#define SPACE_COLUMNS                                                                         \
+    "name sysname, data_space_id int, type char(2), type_desc nvarchar(60), is_default bit, " \
     "is_system bit"
-#define FILE_COLUMNS                                                                            \
-    "file_id int, file_guid uniqueidentifier, type tinyint, type_desc nvarchar(60), "           \
-    "data_space_id int, name sysname, physical_name nvarchar(260), state tinyint, "             \
-    "state_desc nvarchar(60), size int, max_size int, growth int, is_media_read_only bit, "     \
+#define FILE_COLUMNS                                                                        \
+    "file_id int, file_guid uniqueidentifier, type tinyint, type_desc nvarchar(60), "       \
+    "data_space_id int, name sysname, physical_name nvarchar(260), state tinyint, "         \
+    "state_desc nvarchar(60), size int, max_size int, growth int, is_media_read_only bit, " \
     "is_read_only bit, is_sparse bit, is_percent_growth bit, is_name_reserved bit"
 
 const ViewText catalog_schema_views[] = {
     /* --- objects --- */
-    {"sys", "system_objects", OBJECT_COLUMNS, OBJECT_SELECT " FROM sys.all_objects WHERE object_id < 0"},
+    {"sys", "system_objects", OBJECT_COLUMNS,
+     OBJECT_SELECT " FROM sys.all_objects WHERE object_id < 0"},
     {"sys", "views", VIEW_COLUMNS,
-     OBJECT_SELECT ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 'NON_LEDGER_VIEW', 0 FROM sys.objects WHERE type = 'V'"},
+     OBJECT_SELECT
+     ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 'NON_LEDGER_VIEW', 0 FROM sys.objects WHERE type = 'V'"},
     {"sys", "all_views", VIEW_COLUMNS,
-     OBJECT_SELECT ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 'NON_LEDGER_VIEW', 0 FROM sys.all_objects WHERE type = 'V'"},
+     OBJECT_SELECT
+     ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 'NON_LEDGER_VIEW', 0 FROM sys.all_objects WHERE type = 'V'"},
     {"sys", "system_views", VIEW_COLUMNS,
      OBJECT_SELECT ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 'NON_LEDGER_VIEW', 0 FROM sys.all_objects "
                    "WHERE type = 'V' AND object_id < 0"},
     {"sys", "procedures",
-     OBJECT_COLUMNS ", is_auto_executed bit, is_execution_replicated bit, is_repl_serializable_only bit, "
-                    "skips_repl_constraints bit",
+     OBJECT_COLUMNS
+     ", is_auto_executed bit, is_execution_replicated bit, is_repl_serializable_only bit, "
+     "skips_repl_constraints bit",
      OBJECT_SELECT ", 0, 0, 0, 0 FROM sys.objects WHERE type IN ('P', 'X', 'RF', 'PC')"},
     {"sys", "synonyms", OBJECT_COLUMNS ", base_object_name nvarchar(1035)", NULL},
     {"sys", "sequences",
@@ -58,11 +62,12 @@ const ViewText catalog_schema_views[] = {
                     "current_value sql_variant, is_exhausted bit, last_used_value sql_variant",
      NULL},
     {"sys", "external_tables",
-     OBJECT_COLUMNS ", max_column_id_used int, uses_ansi_nulls bit, data_source_id int, "
-                    "file_format_id int, location nvarchar(4000), reject_type tinyint, "
-                    "reject_value float, reject_sample_value float, distribution_type int, "
-                    "distribution_desc nvarchar(120), sharding_col_id int, remote_schema_name sysname, "
-                    "remote_object_name sysname",
+     OBJECT_COLUMNS
+     ", max_column_id_used int, uses_ansi_nulls bit, data_source_id int, "
+     "file_format_id int, location nvarchar(4000), reject_type tinyint, "
+     "reject_value float, reject_sample_value float, distribution_type int, "
+     "distribution_desc nvarchar(120), sharding_col_id int, remote_schema_name sysname, "
+     "remote_object_name sysname",
      NULL},
     {"sys", "internal_tables",
      OBJECT_COLUMNS ", internal_type tinyint, internal_type_desc nvarchar(60), parent_id int, "
@@ -102,25 +107,10 @@ const ViewText catalog_schema_views[] = {
      NULL},
 
     /* --- constraints --- */
-    {"sys", "foreign_keys",
-     OBJECT_COLUMNS ", referenced_object_id int, key_index_id int, is_disabled bit, "
-                    "is_not_for_replication bit, is_not_trusted bit, "
-                    "delete_referential_action tinyint, delete_referential_action_desc nvarchar(60), "
-                    "update_referential_action tinyint, update_referential_action_desc nvarchar(60), "
-                    "is_system_named bit",
-     NULL},
-    {"sys", "foreign_key_columns",
-     "constraint_object_id int, constraint_column_id int, parent_object_id int, "
-     "parent_column_id int, referenced_object_id int, referenced_column_id int",
-     NULL},
-    {"sys", "check_constraints",
-     OBJECT_COLUMNS ", is_disabled bit, is_not_for_replication bit, is_not_trusted bit, "
-                    "parent_column_id int, definition nvarchar(max), uses_database_collation bit, "
-                    "is_system_named bit",
-     NULL},
     {"sys", "edge_constraints",
-     OBJECT_COLUMNS ", is_disabled bit, is_not_trusted bit, is_system_named bit, "
-                    "delete_referential_action tinyint, delete_referential_action_desc nvarchar(60)",
+     OBJECT_COLUMNS
+     ", is_disabled bit, is_not_trusted bit, is_system_named bit, "
+     "delete_referential_action tinyint, delete_referential_action_desc nvarchar(60)",
      NULL},
 
     /* --- modules --- */
@@ -139,10 +129,8 @@ const ViewText catalog_schema_views[] = {
      "object_id int, type int, type_desc nvarchar(60), is_first bit, is_last bit, "
      "event_group_type int, event_group_type_desc nvarchar(60), is_trigger_event bit",
      NULL},
-    {"sys", "sql_modules", MODULE_COLUMNS, NULL},
     {"sys", "all_sql_modules", MODULE_COLUMNS, "SELECT * FROM sys.sql_modules"},
     {"sys", "system_sql_modules", MODULE_COLUMNS, NULL},
-    {"sys", "parameters", PARAMETER_COLUMNS, NULL},
     {"sys", "all_parameters", PARAMETER_COLUMNS, "SELECT * FROM sys.parameters"},
     {"sys", "numbered_procedures",
      "object_id int, procedure_number smallint, definition nvarchar(max)", NULL},
@@ -229,7 +217,8 @@ const ViewText catalog_schema_views[] = {
      "FROM sys.data_spaces"},
     {"sys", "database_files", FILE_COLUMNS,
      "SELECT f.id, NULL, f.type, f.kind, f.space, DB_NAME() + f.suffix, "
-     "'/var/opt/mssql/data/' + DB_NAME() + f.ending, 0, 'ONLINE', f.size, f.most, 8192, 0, 0, 0, 0, 0 "
+     "'/var/opt/mssql/data/' + DB_NAME() + f.ending, 0, 'ONLINE', f.size, f.most, 8192, 0, 0, 0, "
+     "0, 0 "
      "FROM (VALUES (1, 0, 'ROWS', 1, '', '.mdf', 1024, -1), "
      "(2, 1, 'LOG', 0, '_log', '_log.ldf', 1024, 268435456)) "
      "f(id, type, kind, space, suffix, ending, size, most)"},
@@ -278,7 +267,8 @@ const ViewText catalog_schema_views[] = {
      "operation int, operation_desc nvarchar(60)",
      NULL},
     {"sys", "column_encryption_keys",
-     "name sysname, column_encryption_key_id int, create_date datetime, modify_date datetime", NULL},
+     "name sysname, column_encryption_key_id int, create_date datetime, modify_date datetime",
+     NULL},
     {"sys", "column_master_keys",
      "name sysname, column_master_key_id int, create_date datetime, modify_date datetime, "
      "key_store_provider_name sysname, key_path nvarchar(4000), allow_enclave_computations int, "
@@ -334,7 +324,8 @@ const ViewText catalog_schema_views[] = {
      "availability_mode tinyint, availability_mode_desc nvarchar(60), failover_mode tinyint, "
      "failover_mode_desc nvarchar(60), session_timeout int, "
      "primary_role_allow_connections tinyint, primary_role_allow_connections_desc nvarchar(60), "
-     "secondary_role_allow_connections tinyint, secondary_role_allow_connections_desc nvarchar(60), "
+     "secondary_role_allow_connections tinyint, secondary_role_allow_connections_desc "
+     "nvarchar(60), "
      "create_date datetime, modify_date datetime, backup_priority int, "
      "read_only_routing_url nvarchar(256), seeding_mode tinyint, seeding_mode_desc nvarchar(60), "
      "read_write_routing_url nvarchar(256)",
@@ -371,13 +362,15 @@ const ViewText catalog_schema_views[] = {
     {"sys", "plan_guides",
      "plan_guide_id int, name sysname, create_date datetime, modify_date datetime, "
      "is_disabled bit, query_text nvarchar(max), scope_type tinyint, scope_type_desc nvarchar(60), "
-     "scope_object_id int, scope_batch nvarchar(max), parameters nvarchar(max), hints nvarchar(max)",
+     "scope_object_id int, scope_batch nvarchar(max), parameters nvarchar(max), hints "
+     "nvarchar(max)",
      NULL},
     {"sys", "service_queues",
-     OBJECT_COLUMNS ", max_readers smallint, activation_procedure nvarchar(776), "
-                    "execute_as_principal_id int, is_activation_enabled bit, is_receive_enabled bit, "
-                    "is_enqueue_enabled bit, is_retention_enabled bit, "
-                    "is_poison_message_handling_enabled bit",
+     OBJECT_COLUMNS
+     ", max_readers smallint, activation_procedure nvarchar(776), "
+     "execute_as_principal_id int, is_activation_enabled bit, is_receive_enabled bit, "
+     "is_enqueue_enabled bit, is_retention_enabled bit, "
+     "is_poison_message_handling_enabled bit",
      NULL},
     {.name = NULL},
 };

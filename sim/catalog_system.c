@@ -9,7 +9,8 @@ static const VirtualTable *const *view_lists(size_t *count)
 {
     static const VirtualTable *const lists[] = {catalog_object_views,     catalog_server_views,
                                                 catalog_security_views,   catalog_activity_views,
-                                                catalog_constraint_views, catalog_cdc_views};
+                                                catalog_constraint_views, catalog_module_views,
+                                                catalog_cdc_views};
     *count                                   = COUNT_OF(lists);
     return lists;
 }

@@ -79,8 +79,8 @@ const VirtualTable *virtual_table_find(Arena *arena, Str schema, Str name)
 {
     const VirtualTable *lists[] = {catalog_object_views,     catalog_server_views,
                                    catalog_security_views,   catalog_activity_views,
-                                   catalog_constraint_views, catalog_cdc_views,
-                                   catalog_functions};
+                                   catalog_constraint_views, catalog_module_views,
+                                   catalog_cdc_views,        catalog_functions};
     const ViewText     *texts[] = {catalog_schema_views, catalog_information_views,
                                    catalog_dynamic_views};
 

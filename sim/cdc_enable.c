@@ -275,12 +275,12 @@ static bool create_change_table(Enabling *enabling, SimTable **out, SimError *er
     if (numbers) key[key_count++] = (SimIndexColumn){.column_id = (int32_t)count};
     key[key_count++] = (SimIndexColumn){.column_id = 3};
     key[key_count++] = (SimIndexColumn){.column_id = 4};
-    SimIndex index = {
-        .name      = str_printf(enabling->arena, "%.*s_CT_clustered_idx", STR_ARG(enabling->name)),
-        .is_unique = true,
-        .is_clustered = true,
-        .columns      = key,
-        .column_count = key_count};
+    SimIndex index   = {
+          .name      = str_printf(enabling->arena, "%.*s_CT_clustered_idx", STR_ARG(enabling->name)),
+          .is_unique = true,
+          .is_clustered = true,
+          .columns      = key,
+          .column_count = key_count};
     SimTableSpec spec = {.schema  = STR("cdc"),
                          .name    = str_printf(enabling->arena, "%.*s_CT", STR_ARG(enabling->name)),
                          .columns = columns,

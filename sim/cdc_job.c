@@ -15,7 +15,7 @@ SimCdcJobs jobs_default(const SimServer *server)
 {
     int64_t interval_ms = server->options.capture_interval_ms;
 
-    return (SimCdcJobs){.maxtrans = (int32_t)sim_server_knob(server, SIM_KNOB_MAXTRANS),
+    return (SimCdcJobs){.maxtrans          = (int32_t)sim_server_knob(server, SIM_KNOB_MAXTRANS),
                         .maxscans          = SCAN_CYCLES,
                         .is_continuous     = true,
                         .polling_ms        = interval_ms > 0 ? interval_ms : POLLING_MS,
@@ -219,7 +219,8 @@ static bool look_at_job(SimCdc *cdc, bool *was_running, int64_t *since_ns, int64
 {
     (void)pthread_mutex_lock(&cdc->mutex);
     bool runs   = capture_runs(cdc);
-    bool is_due = runs && (!*was_running || now_ns - *since_ns >= cdc->running.polling_ms * NS_PER_MS);
+    bool is_due = runs &&
+                  (!*was_running || now_ns - *since_ns >= cdc->running.polling_ms * NS_PER_MS);
     (void)pthread_mutex_unlock(&cdc->mutex);
     *was_running = runs;
     if (is_due || !runs) *since_ns = now_ns;

@@ -45,11 +45,11 @@ typedef struct SimFault {
     SimFaultPlace  place;
     int64_t        n;       /* row, byte or packet; at least 1 */
     Str            pattern; /* LIKE, of the statement or the procedure called; empty: every one */
-    Str            login, app, database; /* empty: every one */
-    int32_t        session_id;           /* 0: every one */
-    int64_t        nth;                  /* the first match that counts; 0 and 1: the first */
-    int64_t        times;                /* so many; -1: for ever */
-    double         chance;               /* of a match to count, from the seed; 0: always */
+    Str            login, app, database;    /* empty: every one */
+    int32_t        session_id;              /* 0: every one */
+    int64_t        nth;                     /* the first match that counts; 0 and 1: the first */
+    int64_t        times;                   /* so many; -1: for ever */
+    double         chance;                  /* of a match to count, from the seed; 0: always */
     int32_t        number, severity, state; /* 0: as the number usually has */
     Str            text;                    /* of the error; of lose_grant: the REVOKE */
     int64_t        ms;                      /* of stall */

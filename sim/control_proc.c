@@ -150,7 +150,8 @@ bool sim_control_reset(SimServer *server, SimSession *session, SimError *error)
     for (int i = 0; i < SIM_KNOB_COUNT; i++)
         sim_server_set_knob(server, (SimKnob)i, front->first_knobs[i]);
     rng_close(front->chances);
-    front->chances = rng_new(front->seed);
+    front->sequential = 0;
+    front->chances    = rng_new(front->seed);
     if (!sim_create_login(server, front->login, front->password, true, error)) return false;
     if (!session) return true;
     session->login = (SimLogin){.name = front->login, .is_sysadmin = true};

@@ -206,9 +206,9 @@ bool sim_not_supported(SimError *error, const char *fmt, ...)
 
 bool sim_error_is_of_compiling(int32_t number)
 {
-    static const int32_t numbers[] = {205,  206,  207,  208,  209,  213,  305,   306,  402,
-                                      448,  468,  1011, 1087, 4104, 4121, 8101,  8102, 8116,
-                                      8117, 8118, 8120, 8121, 8155, 8156, 8158,  8159, 10709};
+    static const int32_t numbers[] = {205,  206,  207,  208,  209,  213,  305,  306,  402,
+                                      448,  468,  1011, 1087, 4104, 4121, 8101, 8102, 8116,
+                                      8117, 8118, 8120, 8121, 8155, 8156, 8158, 8159, 10709};
     const KnownError    *known     = find_known(number);
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)

@@ -36,8 +36,7 @@ bool change_target(Change *change, const ObjectName *name, Target *out)
     } else if (!bind_table_name(change->binder, name, &out->database, &out->table, &out->schema)) {
         if (change->error->number == 208 && out->database &&
             sim_database_find_module(out->database, out->schema, name->name))
-            return binder_not_supported(change->binder, name->line,
-                                        "changing rows through a view");
+            return binder_not_supported(change->binder, name->line, "changing rows through a view");
         return false;
     }
     return true;
@@ -122,8 +121,7 @@ static bool bind_into(Change *change)
                               "The select list for the INSERT statement contains %s items than "
                               "the insert list. The number of SELECT values must match the number "
                               "of INSERT columns.",
-                              change->outputs.count > change->into_columns.count ? "more"
-                                                                                 : "fewer")
+                              change->outputs.count > change->into_columns.count ? "more" : "fewer")
                : binder_error(
                      change->binder, stmt->line, 213,
                      "Column name or number of supplied values does not match table definition.");
@@ -273,7 +271,8 @@ static bool output_into(Change *change, const SimValue *outputs)
         if (!change_store(change, into, ordinal, &outputs[i], change->row_arena, &values[ordinal]))
             return false;
     }
-    return change_fill_rest(change, into, values, given) && change_complete_row(change, into, values, change->row_arena) &&
+    return change_fill_rest(change, into, values, given) &&
+           change_complete_row(change, into, values, change->row_arena) &&
            sim_insert(change_txn(change, into), into->table, values, change->error);
 }
 

@@ -64,20 +64,21 @@ static bool computed_type(const Ddl *ddl, const Expr *expr, const SimColumn *col
 
 static bool make_column(const Ddl *ddl, const ColumnDef *def, SimColumn *out)
 {
-    *out = (SimColumn){.name        = def->name,
-                       .type        = def->type,
-                       .is_nullable = def->nullability_given ? def->is_nullable : !def->is_identity,
-                       .is_identity = def->is_identity,
-                       .identity_seed = def->identity_seed,
-                       .identity_step = def->identity_step,
-                       .is_computed   = def->computed != NULL,
-                       .is_persisted  = def->is_persisted,
-                       .default_value = def->default_value,
-                       .computed      = def->computed,
-                       .default_name  = def->default_value && str_is_empty(def->default_name)
-                                            ? ddl_made_up_name(ddl, "DF", ddl->stmt->object.name,
-                                                               def->name)
-                                            : def->default_name};
+    *out = (SimColumn){
+        .name                    = def->name,
+        .type                    = def->type,
+        .is_nullable             = def->nullability_given ? def->is_nullable : !def->is_identity,
+        .is_identity             = def->is_identity,
+        .identity_seed           = def->identity_seed,
+        .identity_step           = def->identity_step,
+        .is_computed             = def->computed != NULL,
+        .is_persisted            = def->is_persisted,
+        .default_value           = def->default_value,
+        .computed                = def->computed,
+        .default_name            = def->default_value && str_is_empty(def->default_name)
+                                       ? ddl_made_up_name(ddl, "DF", ddl->stmt->object.name, def->name)
+                                       : def->default_name,
+        .default_is_system_named = str_is_empty(def->default_name)};
     if (!str_is_empty(def->collation)) {
         out->type.collation = sim_collation_find(def->collation);
         if (!out->type.collation && sim_name_equal(def->collation, STR("DATABASE_DEFAULT")))
@@ -196,11 +197,12 @@ static bool check_constraints(const Ddl *ddl, const ConstraintDefList *defs, Sim
                 ddl->error, 1752,
                 "Column '%.*s' in table '%.*s' is invalid for creating a default constraint.",
                 STR_ARG(def->for_column), STR_ARG(ddl->stmt->object.name));
-        columns[at].default_value = def->expr;
-        columns[at].default_name  = str_is_empty(def->name)
-                                        ? ddl_made_up_name(ddl, "DF", ddl->stmt->object.name,
-                                                           def->for_column)
-                                        : def->name;
+        columns[at].default_value           = def->expr;
+        columns[at].default_name            = str_is_empty(def->name)
+                                                  ? ddl_made_up_name(ddl, "DF", ddl->stmt->object.name,
+                                                                     def->for_column)
+                                                  : def->name;
+        columns[at].default_is_system_named = str_is_empty(def->name);
     }
     return true;
 }
@@ -316,9 +318,9 @@ bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena
     SimTable    *table    = NULL;
     SimType      type     = sim_type(SIM_INT);
     if (frame_find(session->frame, def->name)) return true; /* again, in a loop */
-    SimTxn      *txn      = sim_txn_begin(database, &session->waiter, SIM_READ_COMMITTED);
-    Str name = str_printf(arena, "#%.*s____%08X%zu", STR_ARG(def->name), (unsigned)session->id,
-                          session->temp_tables.count);
+    SimTxn *txn  = sim_txn_begin(database, &session->waiter, SIM_READ_COMMITTED);
+    Str     name = str_printf(arena, "#%.*s____%08X%zu", STR_ARG(def->name), (unsigned)session->id,
+                              session->temp_tables.count);
 
     if (!make_table(&ddl, &def->columns, &def->constraints, txn, STR("dbo"), name, true, &table)) {
         sim_txn_rollback(txn);
@@ -361,7 +363,7 @@ static bool find_table(const Ddl *ddl, SimDatabase **database_out, SimTable **ou
 static bool drop_table(const Ddl *ddl)
 {
     SimDatabase *database = NULL;
-    SimTable    *table    = NULL, *child = NULL;
+    SimTable    *table = NULL, *child = NULL;
 
     if (!find_table(ddl, &database, &table)) {
         if (!ddl->stmt->if_exists) return false;
@@ -547,7 +549,7 @@ static bool drop_index(const Ddl *ddl)
 static bool truncate(const Ddl *ddl)
 {
     SimDatabase *database = NULL;
-    SimTable    *table    = NULL, *child = NULL;
+    SimTable    *table = NULL, *child = NULL;
 
     if (!find_table(ddl, &database, &table)) return false;
     if (!sim_table_info(table)->is_temporary && constraint_on(table, &child))

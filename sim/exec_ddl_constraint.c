@@ -66,18 +66,19 @@ static bool make_check(const Ddl *ddl, const SimTable *table, const ConstraintDe
     source->column_count = info->column_count;
     source->name         = info->name;
     for (size_t i = 0; i < info->column_count; i++)
-        source->columns[i] = (BoundColumn){.name = info->columns[i].name,
-                                           .type = info->columns[i].type,
+        source->columns[i] = (BoundColumn){.name        = info->columns[i].name,
+                                           .type        = info->columns[i].type,
                                            .is_nullable = info->columns[i].is_nullable,
-                                           .slot = -1, .ordinal = i};
+                                           .slot        = -1,
+                                           .ordinal     = i};
     if (!bind_predicate(binder, scope, def->expr, &node)) return not_created(ddl);
     note_columns(def->expr, &only, &several);
     const SimColumn *column = several || str_is_empty(only) ? NULL : find_column(table, only);
-    *out = (SimConstraint){.kind       = SIM_CONSTRAINT_CHECK,
-                           .name       = def->name,
-                           .check      = def->expr,
-                           .definition = def->text,
-                           .column_id  = column ? column->column_id : 0};
+    *out                    = (SimConstraint){.kind       = SIM_CONSTRAINT_CHECK,
+                                              .name       = def->name,
+                                              .check      = def->expr,
+                                              .definition = def->text,
+                                              .column_id  = column ? column->column_id : 0};
     return true;
 }
 
@@ -222,7 +223,8 @@ static bool name_is_taken(SimDatabase *database, Str schema, Str name)
         for (size_t i = 0; i < info->constraint_count; i++)
             if (sim_name_equal(info->constraints[i].name, name)) return true;
         for (size_t i = 0; i < info->column_count; i++)
-            if (info->columns[i].default_value && sim_name_equal(info->columns[i].default_name, name))
+            if (info->columns[i].default_value &&
+                sim_name_equal(info->columns[i].default_name, name))
                 return true;
     }
     return false;
@@ -245,14 +247,13 @@ static bool add_one(const Ddl *ddl, SimTxn *txn, SimTable *table, const Constrai
                     bool check_rows)
 {
     const SimTableInfo *info = sim_table_info(table);
-    SimConstraint *all = ARENA_ARRAY(ddl->arena, SimConstraint, info->constraint_count + 1);
-    SimConstraint *made = &all[info->constraint_count];
-    bool           is_check = def->kind == CONSTRAINT_CHECK;
-    Str            column   = is_check ? def->for_column : def->columns.items[0].name;
-    Str            name     = str_is_empty(def->name)
-                                  ? ddl_made_up_name(ddl, is_check ? "CK" : "FK",
-                                                     ddl->stmt->object.name, column)
-                                  : def->name;
+    SimConstraint      *all  = ARENA_ARRAY(ddl->arena, SimConstraint, info->constraint_count + 1);
+    SimConstraint      *made = &all[info->constraint_count];
+    bool                is_check = def->kind == CONSTRAINT_CHECK;
+    Str                 column   = is_check ? def->for_column : def->columns.items[0].name;
+    Str                 name     = str_is_empty(def->name)
+                                       ? ddl_made_up_name(ddl, is_check ? "CK" : "FK", ddl->stmt->object.name, column)
+                                       : def->name;
 
     for (size_t i = 0; i < info->constraint_count; i++)
         all[i] = info->constraints[i];
@@ -325,11 +326,12 @@ bool ddl_add_default(const Ddl *ddl, SimTxn *txn, SimTable *table, const Constra
     }
     if (!check_name(ddl, table, def->name) || !bind_expr(binder, NULL, def->expr, &node))
         return false;
-    SimColumn *columns             = copy_columns(ddl, info);
-    columns[ordinal].default_value = def->expr;
-    columns[ordinal].default_name  = str_is_empty(def->name)
-                                         ? ddl_made_up_name(ddl, "DF", info->name, def->for_column)
-                                         : def->name;
+    SimColumn *columns                       = copy_columns(ddl, info);
+    columns[ordinal].default_value           = def->expr;
+    columns[ordinal].default_name            = str_is_empty(def->name)
+                                                   ? ddl_made_up_name(ddl, "DF", info->name, def->for_column)
+                                                   : def->name;
+    columns[ordinal].default_is_system_named = str_is_empty(def->name);
     return sim_describe_table(txn, table, columns, info->constraints, info->constraint_count,
                               ddl->error);
 }
@@ -389,8 +391,8 @@ bool ddl_drop_constraint(const Ddl *ddl, SimTxn *txn, SimTable *table, Str name)
 bool ddl_enable_constraints(const Ddl *ddl, SimTxn *txn, SimTable *table)
 {
     const SimTableInfo *info = sim_table_info(table);
-    SimConstraint *all = ARENA_ARRAY(ddl->arena, SimConstraint, info->constraint_count + 1);
-    bool           on  = str_equal_c(ddl->stmt->words.items[0], "CHECK");
+    SimConstraint      *all  = ARENA_ARRAY(ddl->arena, SimConstraint, info->constraint_count + 1);
+    bool                on   = str_equal_c(ddl->stmt->words.items[0], "CHECK");
 
     for (size_t i = 0; i < info->constraint_count; i++)
         all[i] = info->constraints[i];
@@ -431,8 +433,8 @@ static bool names_column(const Expr *expr, Str column)
 
 static bool depends(const Ddl *ddl, const char *what, Str name, Str column, const char *action)
 {
-    sim_error(ddl->error, 5074, "The %s '%.*s' is dependent on column '%.*s'.", what,
-              STR_ARG(name), STR_ARG(column));
+    sim_error(ddl->error, 5074, "The %s '%.*s' is dependent on column '%.*s'.", what, STR_ARG(name),
+              STR_ARG(column));
     return fail_after(ddl, 4922,
                       str_printf(ddl->arena,
                                  "ALTER TABLE %s %.*s failed because one or more objects access "
@@ -441,8 +443,8 @@ static bool depends(const Ddl *ddl, const char *what, Str name, Str column, cons
                           .ptr);
 }
 
-bool ddl_check_column_is_free(const Ddl *ddl, const SimTable *table, Str column,
-                              const char *action, bool with_default)
+bool ddl_check_column_is_free(const Ddl *ddl, const SimTable *table, Str column, const char *action,
+                              bool with_default)
 {
     const SimTableInfo *info   = sim_table_info(table);
     const SimColumn    *target = find_column(table, column);
@@ -452,7 +454,7 @@ bool ddl_check_column_is_free(const Ddl *ddl, const SimTable *table, Str column,
         return depends(ddl, "object", target->default_name, target->name, action);
     for (size_t i = 0; i < info->constraint_count; i++) {
         const SimConstraint *constraint = &info->constraints[i];
-        bool                 needs = constraint->kind == SIM_CONSTRAINT_CHECK &&
+        bool                 needs      = constraint->kind == SIM_CONSTRAINT_CHECK &&
                      names_column(constraint->check, target->name);
         for (size_t k = 0; k < constraint->column_count; k++)
             needs |= constraint->column_ids[k] == target->column_id;

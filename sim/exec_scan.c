@@ -31,8 +31,8 @@ typedef struct Scan {
     SimValue *point_key;
     SimValue *point_row;
     size_t    point_rounds;
-    bool    is_watched; /* on_read waits for rows of it */
-    int64_t rows_found;
+    bool      is_watched; /* on_read waits for rows of it */
+    int64_t   rows_found;
 } Scan;
 
 /* --- bounds --- */

@@ -83,7 +83,7 @@ static void place_error(SimSession *session, const Stmt *stmt, SimError *error)
     if (!stmt || stmt->kind != STMT_THROW) session_translate(session, error);
     if (error->line == 0 && error->procedure[0] == '\0') error->line = stmt ? stmt->line : 1;
     if (!frame || error->severity <= 10) return;
-    frame->worst = MAX(frame->worst, error->severity - 10);
+    frame->worst  = MAX(frame->worst, error->severity - 10);
     bool rethrown = stmt && stmt->kind == STMT_THROW && stmt->args.count == 0;
     if (frame->module && error->procedure[0] == '\0' && !rethrown) {
         Str name = frame->module->name;
@@ -351,7 +351,7 @@ static Flow run_data(SimSession *session, const Stmt *stmt, DataRun run, uint16_
         !(stmt->kind == STMT_SELECT && !stmt->select->from))
         session_begin(session, STR_EMPTY);
     session_stats_begin(session);
-    session->columns_sent    = false;
+    session->columns_sent = false;
     stat_add(&session->stats.statements, 1);
     session_statement_begin(session);
     bool doomed = session->doomed && stmt->kind != STMT_SELECT;

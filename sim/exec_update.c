@@ -173,15 +173,13 @@ bool change_new_values(Change *change, Node *const *values, const SimRow *row, S
     for (size_t i = 0; i < info->column_count; i++) {
         if (values[i]) {
             const SimValue *value = node_eval(values[i], &change->exec);
-            if (!value ||
-                !change_store(change, &change->target, i, value, change->arena, &made[i]))
+            if (!value || !change_store(change, &change->target, i, value, change->arena, &made[i]))
                 return false;
             made[i] = value_copy(change->arena, &made[i]);
         } else {
             sim_row_value(change->target.table, row, i, &made[i]);
         }
-        if (info->columns[i].type.kind == SIM_ROWVERSION)
-            made[i] = sim_null(info->columns[i].type);
+        if (info->columns[i].type.kind == SIM_ROWVERSION) made[i] = sim_null(info->columns[i].type);
     }
     *out = made;
     return change_complete_row(change, &change->target, made, change->arena);
@@ -226,7 +224,8 @@ static bool collect(Update *update)
         arena_reset(scratch);
         change->exec.scratch = scratch;
         SimValue *values     = NULL;
-        if (!update->is_delete && (!set_variables(update) || !change_new_values(change, update->values, row, &values)))
+        if (!update->is_delete &&
+            (!set_variables(update) || !change_new_values(change, update->values, row, &values)))
             return false;
         *LIST_PUSH(change->arena, &update->changes) = (SimChange){row, values};
         if (change->outputs.count > 0 && change->stmt->from) /* OUTPUT may name other tables */
@@ -281,7 +280,9 @@ static bool run_change(SimSession *session, const Stmt *stmt, Arena *arena, Stat
         binder_use(change->binder, update->source, SIM_PERM_DELETE, NULL, 0);
     else if (!bind_assignments(update, scope))
         goto done;
-    if (!change_bind_output(change, stmt->from ? scope : NULL, !is_delete, true) || !plan_update(update, scope)) goto done;
+    if (!change_bind_output(change, stmt->from ? scope : NULL, !is_delete, true) ||
+        !plan_update(update, scope))
+        goto done;
     if (!binder_check_permissions(change->binder)) goto done;
     binder_start(change->binder, &change->exec);
     if (change->target.is_variable) (void)change_txn(change, &change->target);

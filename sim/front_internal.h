@@ -79,7 +79,7 @@ void   fault_stop_capture(const SimFault *fault, SimDatabase *database);
 bool control_login(Front *front, const SimLoginRequest *login,
                    SimError *error) MUST_CHECK; /* restart, faults */
 bool control_commit(SimSession *session, SimFaultPlace place,
-                    SimError *error) MUST_CHECK; /* faults at a commit */
+                    SimError *error) MUST_CHECK;        /* faults at a commit */
 void control_rows(SimSession *session, bool is_before); /* around each row, when watched */
 bool control_scan_cycle(void *arg, SimDatabase *database, SimError *error); /* a SimScanHook */
 void control_forget(Front *front); /* faults, hooks, gates, links: none any more */

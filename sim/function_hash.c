@@ -6,9 +6,9 @@
 /* MD2 and MD4 are still there on the server and out of use. */
 static const struct {
     const char *name, *digest;
-} algorithms[] = {{"MD5", "MD5"},           {"SHA", "SHA1"},          {"SHA1", "SHA1"},
-                  {"SHA2_256", "SHA2-256"}, {"SHA2_512", "SHA2-512"}, {"MD2", NULL},
-                  {"MD4", NULL}};
+} algorithms[] = {
+    {"MD5", "MD5"},           {"SHA", "SHA1"}, {"SHA1", "SHA1"}, {"SHA2_256", "SHA2-256"},
+    {"SHA2_512", "SHA2-512"}, {"MD2", NULL},   {"MD4", NULL}};
 
 static bool type_hash(const Typing *typing, SimType *out)
 {
@@ -33,8 +33,8 @@ static bool call_hash(const Call *call, SimValue *out)
         if (!algorithms[i].digest)
             return sim_not_supported(call->error, "HASHBYTES with %s", algorithms[i].name);
         EVP_MD *digest = EVP_MD_fetch(NULL, algorithms[i].digest, NULL);
-        bool    ok     = digest != NULL && EVP_Digest(call->args[1].bytes.ptr, call->args[1].bytes.len,
-                                                      bytes, &len, digest, NULL) == 1;
+        bool    ok = digest != NULL && EVP_Digest(call->args[1].bytes.ptr, call->args[1].bytes.len,
+                                                  bytes, &len, digest, NULL) == 1;
         EVP_MD_free(digest);
         if (!ok)
             return sim_not_supported(call->error, "HASHBYTES with %s on this machine",

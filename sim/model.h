@@ -33,12 +33,12 @@ typedef struct SimModelOptions { /* the fields of SimOptions */
     Clock  *clock;
     Sched  *sched;
     Rng    *rng;
-    Log    *log;                 /* may be NULL */
-    int     server_version;      /* 0: 2022 */
-    Str     time_zone;           /* empty: UTC */
-    int64_t capture_interval_ms; /* 0: 5000; -1: manual */
-    int64_t idle_entry_ms;       /* 0: 305000 */
-    int64_t retention_minutes;   /* 0: 4320 */
+    Log    *log;                      /* may be NULL */
+    int     server_version;           /* 0: 2022 */
+    Str     time_zone;                /* empty: UTC */
+    int64_t capture_interval_ms;      /* 0: 5000; -1: manual */
+    int64_t idle_entry_ms;            /* 0: 305000 */
+    int64_t retention_minutes;        /* 0: 4320 */
     bool    command_id_per_statement; /* the knob, from the start */
 } SimModelOptions;
 /* Holds the databases master, tempdb, model and msdb. Errors: 9820 (unknown zone). */
@@ -104,7 +104,10 @@ struct SimIndex {
 };
 
 /* What a table's rows must satisfy besides keys. */
-typedef enum SimConstraintKind { SIM_CONSTRAINT_CHECK, SIM_CONSTRAINT_FOREIGN_KEY } SimConstraintKind;
+typedef enum SimConstraintKind {
+    SIM_CONSTRAINT_CHECK,
+    SIM_CONSTRAINT_FOREIGN_KEY
+} SimConstraintKind;
 typedef struct SimConstraint {
     SimConstraintKind kind;
     int32_t           object_id; /* given by sim_describe_table when 0 */
@@ -120,18 +123,18 @@ typedef struct SimConstraint {
 } SimConstraint;
 
 typedef struct SimTableInfo { /* a consistent copy of a table's description */
-    int32_t          object_id;
-    Str              schema, name;
-    const SimColumn *columns; /* in ordinal order */
-    size_t           column_count;
-    SimIndex *const *indexes; /* [0] is the clustered one when there is one */
-    size_t           index_count;
+    int32_t              object_id;
+    Str                  schema, name;
+    const SimColumn     *columns; /* in ordinal order */
+    size_t               column_count;
+    SimIndex *const     *indexes; /* [0] is the clustered one when there is one */
+    size_t               index_count;
     const SimConstraint *constraints;
     size_t               constraint_count;
-    int64_t          schema_version; /* grows with every DDL on it */
-    int64_t          created_us;
-    bool             is_system; /* cdc.* and other tables of ours */
-    bool             is_temporary;
+    int64_t              schema_version; /* grows with every DDL on it */
+    int64_t              created_us;
+    bool                 is_system; /* cdc.* and other tables of ours */
+    bool                 is_temporary;
 } SimTableInfo;
 
 const SimTableInfo *sim_table_info(const SimTable *table);
@@ -201,14 +204,14 @@ bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name,
                        SimError *error) MUST_CHECK;
 /* Other defaults of the same columns, and other constraints. `columns` NULL: as they are. The
  * arrays are copied; what they point to must live as long as the table. */
-bool sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
-                        const SimConstraint *constraints, size_t constraint_count,
-                        SimError *error) MUST_CHECK;
+bool    sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
+                           const SimConstraint *constraints, size_t constraint_count,
+                           SimError *error) MUST_CHECK;
 int32_t sim_new_object_id(SimDatabase *database);
-bool sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
-bool sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
-bool sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
-bool sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
+bool    sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
+bool    sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
+bool    sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
+bool    sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
 
 /* --- modules: procedures and views (model_module.c) --- */
 typedef enum SimModuleKind { SIM_MODULE_PROCEDURE, SIM_MODULE_VIEW } SimModuleKind;
@@ -228,7 +231,7 @@ bool sim_create_module(SimTxn *txn, const SimModule *spec, Arena *arena, const S
 bool sim_drop_module(SimTxn *txn, const SimModule *module, SimError *error) MUST_CHECK;
 /* NULL if there is none. `schema` empty: dbo. */
 const SimModule *sim_database_find_module(SimDatabase *database, Str schema, Str name);
-bool sim_database_next_module(SimDatabase *database, size_t *at, const SimModule **out);
+bool             sim_database_next_module(SimDatabase *database, size_t *at, const SimModule **out);
 
 /* --- transactions --- */
 typedef enum SimIsolation {

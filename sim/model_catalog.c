@@ -34,9 +34,8 @@ SimColumn column_copy(SimTable *table, Str table_name, const SimColumn *column)
     copy.name         = str_copy(arena, column->name);
     copy.default_name = str_copy(arena, column->default_name);
     if (column->default_value != NULL && column->default_object_id == 0) {
-        copy.default_object_id       = database_next_object_id(table->database);
-        copy.default_is_system_named = str_is_empty(column->default_name);
-        if (copy.default_is_system_named)
+        copy.default_object_id = database_next_object_id(table->database);
+        if (str_is_empty(column->default_name))
             copy.default_name = str_printf(
                 arena, "DF__%.*s__%.*s__%08X", STR_ARG(str_slice(table_name, 0, 9)),
                 STR_ARG(str_slice(column->name, 0, 5)), (unsigned)copy.default_object_id);
@@ -329,7 +328,7 @@ bool database_add_table(SimDatabase *database, SimTable *table)
 bool database_rename_table(SimDatabase *database, SimTable *table, Str key)
 {
     (void)pthread_rwlock_wrlock(&database->catalog);
-    const void *other   = map_find(database->tables_by_name, key);
+    const void *other = map_find(database->tables_by_name, key);
     bool is_free = (other == NULL && !database_has_module_key(database, key)) || other == table;
     if (is_free) {
         (void)map_remove(database->tables_by_name, table->name_key);

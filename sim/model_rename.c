@@ -175,13 +175,18 @@ bool sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
     SimTableInfo  *info = info_clone(table, sim_table_info(table), &own_columns, NULL);
     SimConstraint *own  = ARENA_ARRAY(table->arena, SimConstraint, constraint_count + 1);
     for (size_t i = 0; columns != NULL && i < info->column_count; i++) {
-        own_columns[i].default_value = columns[i].default_value;
-        own_columns[i].default_name  = str_copy(table->arena, columns[i].default_name);
+        own_columns[i].default_value           = columns[i].default_value;
+        own_columns[i].default_name            = str_copy(table->arena, columns[i].default_name);
+        own_columns[i].default_is_system_named = columns[i].default_is_system_named;
+        if (columns[i].default_value == NULL)
+            own_columns[i].default_object_id = 0;
+        else if (own_columns[i].default_object_id == 0)
+            own_columns[i].default_object_id = database_next_object_id(txn->database);
     }
     for (size_t i = 0; i < constraint_count; i++) {
         const SimConstraint *from = &constraints[i];
         size_t               size = from->column_count * sizeof(int32_t);
-        int32_t *ids              = ARENA_ARRAY(table->arena, int32_t, from->column_count + 1);
+        int32_t             *ids  = ARENA_ARRAY(table->arena, int32_t, from->column_count + 1);
         int32_t *referenced       = ARENA_ARRAY(table->arena, int32_t, from->column_count + 1);
         if (size > 0) memcpy(ids, from->column_ids, size);
         if (size > 0) memcpy(referenced, from->referenced_column_ids, size);

@@ -11,13 +11,13 @@ static Stmt *fail(Parser *parser)
 static Stmt *refuse_object(Parser *parser, const char *verb)
 {
     static const char *const kinds[] = {
-        "FUNCTION",      "TRIGGER",     "TYPE",
-        "SEQUENCE",      "SYNONYM",     "STATISTICS", "PARTITION",  "FULLTEXT",     "XML",
-        "SPATIAL",       "ASSEMBLY",    "AGGREGATE",  "RULE",       "DEFAULT",      "CERTIFICATE",
-        "SYMMETRIC",     "ASYMMETRIC",  "MASTER",     "CREDENTIAL", "ENDPOINT",     "EVENT",
-        "QUEUE",         "SERVICE",     "MESSAGE",    "CONTRACT",   "ROUTE",        "RESOURCE",
-        "WORKLOAD",      "COLUMN",      "EXTERNAL",   "SECURITY",   "AVAILABILITY", "COLUMNSTORE",
-        "AUTHORIZATION", "APPLICATION", "REMOTE",     "SEARCH"};
+        "FUNCTION",   "TRIGGER",      "TYPE",        "SEQUENCE",      "SYNONYM",     "STATISTICS",
+        "PARTITION",  "FULLTEXT",     "XML",         "SPATIAL",       "ASSEMBLY",    "AGGREGATE",
+        "RULE",       "DEFAULT",      "CERTIFICATE", "SYMMETRIC",     "ASYMMETRIC",  "MASTER",
+        "CREDENTIAL", "ENDPOINT",     "EVENT",       "QUEUE",         "SERVICE",     "MESSAGE",
+        "CONTRACT",   "ROUTE",        "RESOURCE",    "WORKLOAD",      "COLUMN",      "EXTERNAL",
+        "SECURITY",   "AVAILABILITY", "COLUMNSTORE", "AUTHORIZATION", "APPLICATION", "REMOTE",
+        "SEARCH"};
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (!is_word(parser, kinds[i])) continue;

@@ -422,7 +422,7 @@ static bool parse_alter_action(Parser *parser, Stmt *stmt)
         stmt->default_values = !unchecked; /* WITH CHECK CHECK CONSTRAINT looks at the rows */
     }
     if (is_keyword(parser, KW_CHECK) || is_keyword(parser, KW_NOCHECK)) {
-        stmt->alter = ALTER_ENABLE_CONSTRAINT;
+        stmt->alter                             = ALTER_ENABLE_CONSTRAINT;
         *LIST_PUSH(parser->arena, &stmt->words) = is_keyword(parser, KW_CHECK) ? STR("CHECK")
                                                                                : STR("NOCHECK");
         advance(parser);

@@ -487,8 +487,7 @@ static int options_bits(const SessionOptions *options)
            (options->ansi_warnings ? 8 : 0) | (options->ansi_padding ? 16 : 0) |
            (options->ansi_nulls ? 32 : 0) | (options->arithabort ? 64 : 0) |
            (options->quoted_identifier ? 256 : 0) | (options->nocount ? 512 : 0) |
-           (options->ansi_null_dflt_on ? 1024 : 0) |
-           (options->concat_null_yields_null ? 4096 : 0) |
+           (options->ansi_null_dflt_on ? 1024 : 0) | (options->concat_null_yields_null ? 4096 : 0) |
            (options->numeric_roundabort ? 8192 : 0) | (options->xact_abort ? 16384 : 0);
 }
 
@@ -498,10 +497,18 @@ static bool global_number(Str name, SimValue *out)
     static const struct {
         const char *name;
         int         value;
-    } numbers[] = {{"MAX_CONNECTIONS", 32767}, {"TIMETICKS", 31250},   {"CONNECTIONS", 0},
-                   {"CPU_BUSY", 0},            {"IDLE", 0},            {"IO_BUSY", 0},
-                   {"PACK_RECEIVED", 0},       {"PACK_SENT", 0},       {"PACKET_ERRORS", 0},
-                   {"TOTAL_READ", 0},          {"TOTAL_WRITE", 0},     {"TOTAL_ERRORS", 0}};
+    } numbers[] = {{"MAX_CONNECTIONS", 32767},
+                   {"TIMETICKS", 31250},
+                   {"CONNECTIONS", 0},
+                   {"CPU_BUSY", 0},
+                   {"IDLE", 0},
+                   {"IO_BUSY", 0},
+                   {"PACK_RECEIVED", 0},
+                   {"PACK_SENT", 0},
+                   {"PACKET_ERRORS", 0},
+                   {"TOTAL_READ", 0},
+                   {"TOTAL_WRITE", 0},
+                   {"TOTAL_ERRORS", 0}};
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (sim_name_equal(name, str_from_c(numbers[i].name))) {
@@ -547,9 +554,8 @@ static bool global_value(Exec *exec, Str name, SimValue *out)
     else if (sim_name_equal(name, STR("NESTLEVEL")))
         *out = value_int(session->proc_depth);
     else if (sim_name_equal(name, STR("PROCID")))
-        *out = value_int(session->frame && session->frame->module
-                             ? session->frame->module->object_id
-                             : 0);
+        *out = value_int(
+            session->frame && session->frame->module ? session->frame->module->object_id : 0);
     else if (sim_name_equal(name, STR("FETCH_STATUS")))
         *out = value_int(session->fetch_status);
     else if (sim_name_equal(name, STR("CURSOR_ROWS")))

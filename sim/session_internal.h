@@ -21,14 +21,14 @@ typedef struct SqlCursor SqlCursor;
 /* One level of code: a batch, the text of sp_executesql, a procedure. */
 typedef struct Frame Frame;
 struct Frame {
-    Frame  *outer;
-    Arena  *arena;
-    Map    *variables; /* lower-case name to Variable */
-    bool    in_procedure;
-    int32_t return_status;
-    bool    has_status; /* RETURN gave one */
-    int     worst;      /* highest severity of its errors, above 10 */
-    int     try_depth;
+    Frame           *outer;
+    Arena           *arena;
+    Map             *variables; /* lower-case name to Variable */
+    bool             in_procedure;
+    int32_t          return_status;
+    bool             has_status; /* RETURN gave one */
+    int              worst;      /* highest severity of its errors, above 10 */
+    int              try_depth;
     const SimModule *module;        /* the procedure whose text runs */
     SqlCursor       *cursors;       /* LOCAL ones */
     size_t           context_count; /* EXECUTE AS contexts there were when it began */
@@ -170,15 +170,15 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     SimBulkSource *bulk_source; /* while its rows come in */
     Map           *prepared;    /* handle as text */
     int32_t        next_handle;
-    Map      *cursors; /* handle as text; NULL: none */
-    int32_t   next_cursor;
+    Map           *cursors; /* handle as text; NULL: none */
+    int32_t        next_cursor;
     LIST(TempTable) temp_tables;
-    Map    *context;       /* sp_set_session_context: name to ContextValue */
-    int64_t rand_state[2]; /* of RAND(); [0] is 0 before its first use */
-    int  proc_depth;
+    Map       *context;       /* sp_set_session_context: name to ContextValue */
+    int64_t    rand_state[2]; /* of RAND(); [0] is 0 before its first use */
+    int        proc_depth;
     SqlCursor *sql_cursors; /* T-SQL's GLOBAL ones */
-    int     fetch_status;
-    int64_t cursor_rows;
+    int        fetch_status;
+    int64_t    cursor_rows;
     LIST(SavedContext) contexts;
     SimDatabase *impersonated; /* EXECUTE AS USER: the database the user is of */
     Frame       *caught_frame; /* where `caught` came up */
@@ -187,17 +187,17 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
 
     SessionStats stats, statement_stats;
     bool         io_is_aside; /* a control's answer is no part of what the last statement sent */
-    int64_t     last_wait_ms;
-    SimSession *next;          /* in the front's list */
-    bool        is_aside;      /* the server's own: no control touches it */
-    bool        close_wanted;
-    bool        ends_after; /* the request that runs is the last one, and is answered */
-    atomic_bool is_gone;    /* the client */
-    SimWire    *wire;       /* NULL: in-process */
-    RowWatch    watch;
-    Str         traced; /* the request that runs, as the trace has it; empty: it is not traced */
-    int64_t     traced_rows;
-    int32_t     traced_error;
+    int64_t      last_wait_ms;
+    SimSession  *next;     /* in the front's list */
+    bool         is_aside; /* the server's own: no control touches it */
+    bool         close_wanted;
+    bool         ends_after; /* the request that runs is the last one, and is answered */
+    atomic_bool  is_gone;    /* the client */
+    SimWire     *wire;       /* NULL: in-process */
+    RowWatch     watch;
+    Str          traced; /* the request that runs, as the trace has it; empty: it is not traced */
+    int64_t      traced_rows;
+    int32_t      traced_error;
     void (*on_kill)(void *arg); /* with the front's lock held */
     void *on_kill_arg;
 };
@@ -367,7 +367,7 @@ const SimValue *proc_arg(const ProcCall *call, size_t index); /* NULL: not given
 bool proc_text(ProcCall *call, size_t index, Str *out);       /* UTF-8; false: not given or NULL */
 bool proc_i64(ProcCall *call, size_t index, int64_t *out)
     MUST_CHECK; /* true with *out untouched when not given; false: an error */
-void proc_set_output(ProcCall *call, size_t index, const SimValue *value);
+void             proc_set_output(ProcCall *call, size_t index, const SimValue *value);
 const SimModule *module_find(SimSession *session, const ObjectName *name); /* NULL: none */
 bool             module_call(ProcCall *call, const SimModule *module) MUST_CHECK;
 Flow run_exec(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
@@ -425,9 +425,9 @@ SimTable  *session_find_object(SimSession *session, Arena *arena, Str text,
 bool cdc_can_access(SimSession *session, const SimCaptureInstance *instance);
 bool cdc_can_access_in(SimSession *session, SimDatabase *database,
                        const SimCaptureInstance *instance);
-void cdc_append_name(Buf *buf, Str name);  /* "[a], [b]" */
-bool cdc_need_enabled(ProcCall *call); /* 22901 */
-bool cdc_need_owner(ProcCall *call);   /* 22904 */
+void cdc_append_name(Buf *buf, Str name); /* "[a], [b]" */
+bool cdc_need_enabled(ProcCall *call);    /* 22901 */
+bool cdc_need_owner(ProcCall *call);      /* 22904 */
 bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *arena, SimValue *out);
 
 /* --- the server's other half: sessions, controls, virtual clock --- */

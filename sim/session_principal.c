@@ -73,9 +73,9 @@ static bool fn_login_sid(const Call *call, SimValue *out)
 
 static bool fn_is_server_member(const Call *call, SimValue *out)
 {
-    static const char *const roles[] = {"sysadmin",     "securityadmin", "serveradmin",
-                                        "setupadmin",   "processadmin",  "diskadmin",
-                                        "dbcreator",    "bulkadmin"};
+    static const char *const roles[] = {"sysadmin",   "securityadmin", "serveradmin",
+                                        "setupadmin", "processadmin",  "diskadmin",
+                                        "dbcreator",  "bulkadmin"};
     Str                      role    = call_text(call, 0);
     SimLogin                 login   = call->session->login;
     int32_t                  id      = 0;
@@ -111,8 +111,7 @@ static bool fn_user_name(const Call *call, SimValue *out)
     if (call->count == 0) return fn_own_user(call, out);
     if (call->args[0].is_null) return true;
     if (!call_i64(call, 0, &id)) return false;
-    return !principal_find(call, STR_EMPTY, id, &principal) ||
-           give_text(call, principal.name, out);
+    return !principal_find(call, STR_EMPTY, id, &principal) || give_text(call, principal.name, out);
 }
 
 static bool fn_user_id(const Call *call, SimValue *out)
@@ -148,9 +147,8 @@ static bool fn_has_db_access(const Call *call, SimValue *out)
     Str          user;
 
     if (!database) return true;
-    return give_int(sim_database_is_system(database) ||
-                        session_user_in(call->session, database, &user),
-                    out);
+    return give_int(
+        sim_database_is_system(database) || session_user_in(call->session, database, &user), out);
 }
 
 /* --- HAS_PERMS_BY_NAME --- */
@@ -161,47 +159,46 @@ static const struct {
     const char   *name;
     SimPermission permission; /* 0: owners alone */
     unsigned      on;
-} permissions[] = {
-    {"ANY", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_SERVER | ON_OTHER},
-    {"SELECT", SIM_PERM_SELECT, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
-    {"INSERT", SIM_PERM_INSERT, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
-    {"UPDATE", SIM_PERM_UPDATE, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
-    {"DELETE", SIM_PERM_DELETE, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
-    {"EXECUTE", SIM_PERM_EXECUTE, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
-    {"REFERENCES", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
-    {"CONTROL", SIM_PERM_CONTROL, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_OTHER},
-    {"ALTER", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_OTHER},
-    {"TAKE OWNERSHIP", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
-    {"VIEW DEFINITION", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_OTHER},
-    {"VIEW CHANGE TRACKING", 0, ON_OBJECT | ON_SCHEMA},
-    {"CONNECT", 0, ON_DATABASE},
-    {"CREATE TABLE", 0, ON_DATABASE},
-    {"CREATE VIEW", 0, ON_DATABASE},
-    {"CREATE PROCEDURE", 0, ON_DATABASE},
-    {"CREATE FUNCTION", 0, ON_DATABASE},
-    {"CREATE SCHEMA", 0, ON_DATABASE},
-    {"CREATE ROLE", 0, ON_DATABASE},
-    {"ALTER ANY SCHEMA", 0, ON_DATABASE},
-    {"ALTER ANY USER", 0, ON_DATABASE},
-    {"ALTER ANY ROLE", 0, ON_DATABASE},
-    {"BACKUP DATABASE", 0, ON_DATABASE},
-    {"BACKUP LOG", 0, ON_DATABASE},
-    {"CHECKPOINT", 0, ON_DATABASE},
-    {"VIEW DATABASE STATE", SIM_PERM_VIEW_DATABASE_STATE, ON_DATABASE},
-    {"VIEW DATABASE PERFORMANCE STATE", SIM_PERM_VIEW_DATABASE_STATE, ON_DATABASE},
-    {"VIEW SERVER STATE", SIM_PERM_VIEW_SERVER_STATE, ON_SERVER},
-    {"VIEW SERVER PERFORMANCE STATE", SIM_PERM_VIEW_SERVER_STATE, ON_SERVER},
-    {"CONTROL SERVER", 0, ON_SERVER},
-    {"CONNECT SQL", 0, ON_SERVER},
-    {"VIEW ANY DATABASE", 0, ON_SERVER},
-    {"VIEW ANY DEFINITION", 0, ON_SERVER},
-    {"CREATE ANY DATABASE", 0, ON_SERVER},
-    {"ALTER ANY DATABASE", 0, ON_SERVER},
-    {"ALTER ANY LOGIN", 0, ON_SERVER},
-    {"ALTER TRACE", 0, ON_SERVER},
-    {"ADMINISTER BULK OPERATIONS", 0, ON_SERVER},
-    {"SHUTDOWN", 0, ON_SERVER},
-    {"IMPERSONATE", 0, ON_OTHER}};
+} permissions[] = {{"ANY", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_SERVER | ON_OTHER},
+                   {"SELECT", SIM_PERM_SELECT, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
+                   {"INSERT", SIM_PERM_INSERT, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
+                   {"UPDATE", SIM_PERM_UPDATE, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
+                   {"DELETE", SIM_PERM_DELETE, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
+                   {"EXECUTE", SIM_PERM_EXECUTE, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
+                   {"REFERENCES", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
+                   {"CONTROL", SIM_PERM_CONTROL, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_OTHER},
+                   {"ALTER", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_OTHER},
+                   {"TAKE OWNERSHIP", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE},
+                   {"VIEW DEFINITION", 0, ON_OBJECT | ON_SCHEMA | ON_DATABASE | ON_OTHER},
+                   {"VIEW CHANGE TRACKING", 0, ON_OBJECT | ON_SCHEMA},
+                   {"CONNECT", 0, ON_DATABASE},
+                   {"CREATE TABLE", 0, ON_DATABASE},
+                   {"CREATE VIEW", 0, ON_DATABASE},
+                   {"CREATE PROCEDURE", 0, ON_DATABASE},
+                   {"CREATE FUNCTION", 0, ON_DATABASE},
+                   {"CREATE SCHEMA", 0, ON_DATABASE},
+                   {"CREATE ROLE", 0, ON_DATABASE},
+                   {"ALTER ANY SCHEMA", 0, ON_DATABASE},
+                   {"ALTER ANY USER", 0, ON_DATABASE},
+                   {"ALTER ANY ROLE", 0, ON_DATABASE},
+                   {"BACKUP DATABASE", 0, ON_DATABASE},
+                   {"BACKUP LOG", 0, ON_DATABASE},
+                   {"CHECKPOINT", 0, ON_DATABASE},
+                   {"VIEW DATABASE STATE", SIM_PERM_VIEW_DATABASE_STATE, ON_DATABASE},
+                   {"VIEW DATABASE PERFORMANCE STATE", SIM_PERM_VIEW_DATABASE_STATE, ON_DATABASE},
+                   {"VIEW SERVER STATE", SIM_PERM_VIEW_SERVER_STATE, ON_SERVER},
+                   {"VIEW SERVER PERFORMANCE STATE", SIM_PERM_VIEW_SERVER_STATE, ON_SERVER},
+                   {"CONTROL SERVER", 0, ON_SERVER},
+                   {"CONNECT SQL", 0, ON_SERVER},
+                   {"VIEW ANY DATABASE", 0, ON_SERVER},
+                   {"VIEW ANY DEFINITION", 0, ON_SERVER},
+                   {"CREATE ANY DATABASE", 0, ON_SERVER},
+                   {"ALTER ANY DATABASE", 0, ON_SERVER},
+                   {"ALTER ANY LOGIN", 0, ON_SERVER},
+                   {"ALTER TRACE", 0, ON_SERVER},
+                   {"ADMINISTER BULK OPERATIONS", 0, ON_SERVER},
+                   {"SHUTDOWN", 0, ON_SERVER},
+                   {"IMPERSONATE", 0, ON_OTHER}};
 
 typedef struct Wanted {
     const Call   *call;
@@ -236,8 +233,7 @@ static bool perms_on_database(const Wanted *wanted, SimValue *out)
     bool has = sim_is_owner(database, user) || wanted->is_any ||
                sim_name_equal(wanted->name, STR("CONNECT"));
     if (wanted->permission)
-        has = has ||
-              sim_has_permission(database, user, wanted->permission, NULL, NULL, 0, false);
+        has = has || sim_has_permission(database, user, wanted->permission, NULL, NULL, 0, false);
     return give_int(has, out);
 }
 
@@ -287,10 +283,18 @@ static bool perms_on_object(const Wanted *wanted, SimValue *out)
     SimDatabase *database = str_is_empty(name.database)
                                 ? session->database
                                 : sim_server_find_database(session->server, name.database);
-    Str          column = call_text(call, 3), user;
+    Str          column   = call_text(call, 3), user;
 
     if (!database || !session_user_in(session, database, &user)) return give_int(0, out);
-    SimTable *table = sim_database_find_table(database, name.schema, name.name);
+    SimTable        *table  = sim_database_find_table(database, name.schema, name.name);
+    const SimModule *module = sim_database_find_module(database, name.schema, name.name);
+    if (!table && module)
+        return give_int(wanted->is_any ? module_is_visible(session, database, module)
+                                       : sim_is_owner(database, user) ||
+                                             (wanted->permission &&
+                                              sim_has_module_permission(
+                                                  database, user, wanted->permission, module)),
+                        out);
     if (!table)
         return perms_on_view(wanted, database, user,
                              virtual_table_find(call->arena, name.schema, name.name), out);
@@ -311,15 +315,15 @@ static bool fn_has_perms(const Call *call, SimValue *out)
     static const struct {
         const char *name;
         unsigned    on;
-    } classes[]      = {{"OBJECT", ON_OBJECT},     {"SCHEMA", ON_SCHEMA}, {"DATABASE", ON_DATABASE},
-                        {"SERVER", ON_SERVER},     {"LOGIN", ON_OTHER},   {"USER", ON_OTHER},
-                        {"ROLE", ON_OTHER},        {"TYPE", ON_OTHER},    {"SERVER ROLE", ON_OTHER},
-                        {"APPLICATION ROLE", ON_OTHER}};
-    unsigned on      = 0;
-    Str      class   = call_text(call, 1);
-    Wanted   wanted  = {.call      = call,
-                        .securable = call_text(call, 0),
-                        .name      = str_trim(call_text(call, 2))};
+    } classes[]   = {{"OBJECT", ON_OBJECT},     {"SCHEMA", ON_SCHEMA},
+                     {"DATABASE", ON_DATABASE}, {"SERVER", ON_SERVER},
+                     {"LOGIN", ON_OTHER},       {"USER", ON_OTHER},
+                     {"ROLE", ON_OTHER},        {"TYPE", ON_OTHER},
+                     {"SERVER ROLE", ON_OTHER}, {"APPLICATION ROLE", ON_OTHER}};
+    unsigned on   = 0;
+    Str class     = call_text(call, 1);
+    Wanted wanted = {
+        .call = call, .securable = call_text(call, 0), .name = str_trim(call_text(call, 2))};
     unsigned allowed = 0;
 
     if (call->args[1].is_null) {

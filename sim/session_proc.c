@@ -196,7 +196,7 @@ bool proc_run(ProcCall *call, const ProcEntry *entry)
     session->proc_depth++;
     call->flow = FLOW_NEXT;
     if (is_control(entry)) session->io_is_aside = true;
-    bool ok    = entry->run(call);
+    bool ok = entry->run(call);
     session->proc_depth--;
     if (!ok && call->error->number != 0 && call->error->procedure[0] == '\0') {
         Str name = str_from_c(entry->name);
@@ -225,7 +225,7 @@ Flow run_exec(SimSession *session, const Stmt *stmt, Arena *arena, StatementResu
     }
     const ProcEntry *entry  = proc_find(session, &name);
     const SimModule *module = entry ? NULL : module_find(session, &name);
-    ProcCall         call   = {.session = session, .arena = arena, .name = name.name, .error = error};
+    ProcCall         call = {.session = session, .arena = arena, .name = name.name, .error = error};
     SimDatabase     *database = session->database;
     Str              user     = session->user;
     *failed                   = true;

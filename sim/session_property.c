@@ -214,7 +214,7 @@ static bool fn_sequential_id(const Call *call, SimValue *out)
 
     front_lock(front);
     if (front->sequential == 0) {
-        Rng *rng = sim_server_rng(call->session->server);
+        Rng *rng                   = sim_server_rng(call->session->server);
         front->sequential_place[0] = rng_u64(rng);
         front->sequential_place[1] = rng_u64(rng);
         front->sequential          = (uint32_t)(rng_u64(rng) >> 34);

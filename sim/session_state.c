@@ -47,12 +47,12 @@ Frame *frame_push(SimSession *session, bool in_procedure)
 {
     Frame *frame = mem_alloc(sizeof *frame);
 
-    frame->outer        = session->frame;
-    frame->arena        = arena_new();
-    frame->variables    = map_new();
-    frame->in_procedure = in_procedure;
+    frame->outer         = session->frame;
+    frame->arena         = arena_new();
+    frame->variables     = map_new();
+    frame->in_procedure  = in_procedure;
     frame->context_count = session->contexts.count;
-    session->frame      = frame;
+    session->frame       = frame;
     return frame;
 }
 
