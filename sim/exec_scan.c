@@ -490,6 +490,7 @@ typedef struct Virtual {
     Arena       *arena, *scratch, *keep;
     VirtualRows  rows;
     size_t       at;
+    bool         is_kept; /* what it was filled with serves for the whole statement */
 } Virtual;
 
 static bool virtual_fill(Virtual *scan, Exec *exec)
@@ -507,6 +508,10 @@ static bool virtual_open(Op *op, Exec *exec)
 {
     Virtual *scan = (Virtual *)op;
 
+    if (scan->is_kept) { /* opened again: the inner side of a join, a subquery */
+        scan->at = 0;
+        return exec_check(exec);
+    }
     if (!scan->arena) {
         scan->arena   = exec_arena(exec);
         scan->scratch = exec_arena(exec);
@@ -517,7 +522,9 @@ static bool virtual_open(Op *op, Exec *exec)
                                .column_count = scan->source->column_count,
                                .source       = scan->source,
                                .keep         = scan->keep};
-    return virtual_fill(scan, exec);
+    if (!virtual_fill(scan, exec)) return false;
+    scan->is_kept = !scan->source->virtual_table->is_function && !scan->rows.has_more;
+    return true;
 }
 
 static Pull virtual_next(Op *op, Exec *exec)

@@ -86,7 +86,7 @@ SELECT TOP (3) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM sys.all_colu
 SELECT schema_id, name FROM sys.all_objects GROUP BY schema_id, name HAVING COUNT(*) > 1;
 --> schema_id|name
 --> (0)
-SELECT COUNT(*) AS strays FROM sys.all_columns c WHERE NOT EXISTS (SELECT 1 FROM sys.all_objects o WHERE o.object_id = c.object_id);
+SELECT COUNT(*) AS strays FROM sys.all_columns c LEFT JOIN sys.all_objects o ON o.object_id = c.object_id WHERE o.object_id IS NULL;
 --> strays
 --> 0
 --> (1)
