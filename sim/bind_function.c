@@ -184,6 +184,109 @@ static const SimValue *eval_function(Node *node, Exec *exec)
     return &node->value;
 }
 
+/* --- what SET DATEFIRST and SET DATEFORMAT mean to functions of dates --- */
+static bool takes_dates(const Expr *expr, const SimFunction *function)
+{
+    return sim_function_takes_datepart(function) || is_named(expr, "YEAR") ||
+           is_named(expr, "MONTH") || is_named(expr, "DAY") || is_named(expr, "EOMONTH");
+}
+
+/* A text that stands for a date is read as the session reads it. */
+static Node *as_session_date(Binder *binder, const Expr *expr, const SimFunction *function,
+                             size_t index, Node *arg)
+{
+    SimType type = is_named(expr, "DATEADD") ? sim_type(SIM_DATETIME)
+                                             : sim_type_time(SIM_DATETIME2, 7);
+
+    if (index < sim_function_takes_datepart(function) || !takes_dates(expr, function) ||
+        session_date_style(binder->session, &arg->type, &type) == 0)
+        return arg;
+    return node_convert(binder->arena, arg, &type);
+}
+
+static const SimValue *eval_weekday(Node *node, Exec *exec)
+{
+    const SimValue *value = node_eval(node->args[0], exec);
+
+    if (!value) return NULL;
+    node->value = *value; /* Sunday is 1 */
+    int64_t first = exec->session->options.date_first % 7;
+    if (!value->is_null) node->value.i64 = (value->i64 - 1 - first + 7) % 7 + 1;
+    return &node->value;
+}
+
+/* The week of January 1st is the first one, and ends before the session's first day. */
+static const SimValue *eval_week(Node *node, Exec *exec)
+{
+    const SimValue *value = node_eval(node->args[0], exec);
+
+    if (!value) return NULL;
+    node->value = *value;
+    if (value->is_null) return &node->value;
+    int64_t weekday = value->i64;
+    value           = node_eval(node->args[1], exec);
+    if (!value) return NULL;
+    int64_t day     = value->i64 - 1; /* of the year */
+    int64_t january = ((weekday - 1 - day) % 7 + 7) % 7;
+    node->value.i64 = (day + january) / 7 + 1;
+    return &node->value;
+}
+
+static bool is_part(const Expr *expr, const char *const *names)
+{
+    const Expr *part = expr->args.count > 0 ? expr->args.items[0] : NULL;
+
+    if (!part || part->kind != EXPR_DATEPART_NAME) return false;
+    for (; *names; names++)
+        if (str_equal_ignoring_case(part->text, str_from_c(*names))) return true;
+    return false;
+}
+
+static bool bind_scalar(Binder *binder, QueryScope *scope, const Expr *expr,
+                        const SimFunction *function, Node **out);
+
+static bool bind_part(Binder *binder, QueryScope *scope, const Expr *expr,
+                      const SimFunction *function, const char *part, Node **out)
+{
+    Expr *name = ARENA_NEW(binder->arena, Expr);
+    Expr *call = ARENA_NEW(binder->arena, Expr);
+
+    *name                                      = *expr->args.items[0];
+    name->text                                 = str_from_c(part);
+    *call                                      = *expr;
+    call->args                                 = (ExprList){0};
+    *LIST_PUSH(binder->arena, &call->args) = name;
+    *LIST_PUSH(binder->arena, &call->args) = expr->args.items[1];
+    return bind_scalar(binder, scope, call, function, out);
+}
+
+/* DATEPART of a weekday or a week, when the week does not begin with Sunday. */
+static bool bind_first_day(Binder *binder, QueryScope *scope, const Expr *expr,
+                           const SimFunction *function, Node **out, bool *found)
+{
+    static const char *const weekdays[] = {"weekday", "dw", "w", NULL};
+    static const char *const weeks[]    = {"week", "wk", "ww", NULL};
+    Node                    *weekday = NULL, *day = NULL;
+
+    *found = is_named(expr, "DATEPART") && expr->args.count == 2 &&
+             binder->session->options.date_first != 7 &&
+             (is_part(expr, weekdays) || is_part(expr, weeks));
+    if (!*found) return true;
+    if (!bind_part(binder, scope, expr, function, "weekday", &weekday)) return false;
+    Node *shifted    = lazy_node(binder, expr, eval_weekday, 1);
+    shifted->type    = weekday->type;
+    shifted->args[0] = weekday;
+    *out             = shifted;
+    if (is_part(expr, weekdays)) return true;
+    if (!bind_part(binder, scope, expr, function, "dayofyear", &day)) return false;
+    Node *week    = lazy_node(binder, expr, eval_week, 2);
+    week->type    = weekday->type;
+    week->args[0] = shifted;
+    week->args[1] = day;
+    *out          = week;
+    return true;
+}
+
 static bool bind_scalar(Binder *binder, QueryScope *scope, const Expr *expr,
                         const SimFunction *function, Node **out)
 {
@@ -195,7 +298,8 @@ static bool bind_scalar(Binder *binder, QueryScope *scope, const Expr *expr,
     node->function = function;
     for (size_t i = 0; i < count; i++) {
         if (!bind_expr(binder, scope, expr->args.items[i], &node->args[i])) return false;
-        types[i] = node->args[i]->type;
+        node->args[i] = as_session_date(binder, expr, function, i, node->args[i]);
+        types[i]      = node->args[i]->type;
         if (node->args[i]->kind == NODE_CONST) constants[i] = &node->args[i]->value;
         node->collation_rank = MAX(node->collation_rank, node->args[i]->collation_rank);
     }
@@ -435,7 +539,10 @@ bool bind_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **o
     const SimFunction *function = str_is_empty(expr->function.schema)
                                       ? sim_function_find(expr->function.name)
                                       : NULL;
-    if (function) return bind_scalar(binder, scope, expr, function, out);
+    if (function) {
+        if (!bind_first_day(binder, scope, expr, function, out, &found)) return false;
+        return found || bind_scalar(binder, scope, expr, function, out);
+    }
     if (!str_is_empty(expr->function.schema))
         return binder_error(binder, expr->line, 4121,
                             "Cannot find either column \"%.*s\" or the user-defined function or "

@@ -151,6 +151,10 @@ static bool bind_groups(Build *build)
                                 "Cannot use an aggregate or a subquery in an expression used for "
                                 "the group by list of a GROUP BY clause.");
         if (!bind_expr(binder, scope, select->group_by.items[i], &node)) return false;
+        if (node->kind == NODE_CONST || node->kind == NODE_VARIABLE)
+            return binder_error(binder, select->line, 164,
+                                "Each GROUP BY expression must contain at least one column that "
+                                "is not an outer reference.");
         if (sim_type_is_lob(node->type.kind))
             return binder_error(binder, select->line, 306,
                                 "The text, ntext, and image data types cannot be compared or "
@@ -287,6 +291,19 @@ static void plan_windows(Build *build)
 }
 
 /* --- the rest --- */
+static bool check_distinct(Build *build)
+{
+    for (size_t i = 0; build->select->distinct && i < build->outs.count; i++) {
+        const SimType *type = &build->outs.items[i].node->type;
+        if (sim_type_is_lob(type->kind))
+            return binder_error(build->binder, build->select->line, 421,
+                                "The %s data type cannot be selected as DISTINCT because it is "
+                                "not comparable.",
+                                sim_type_name(type->kind));
+    }
+    return true;
+}
+
 static void plan_distinct(Build *build)
 {
     Binder    *binder  = build->binder;
@@ -360,7 +377,7 @@ static bool bind_simple(Binder *binder, QueryScope *outer, const Select *select,
     scope->allows_aggregates = true;
     if (select->having && !bind_predicate(binder, scope, select->having, &having)) return false;
     scope->allows_windows = true;
-    if (!bind_items(&build) || !bind_order(&build) || !bind_limit(&build)) return false;
+    if (!bind_items(&build) || !check_distinct(&build) || !bind_order(&build) || !bind_limit(&build)) return false;
     if (!plan_input(&build, where)) return false;
     plan_groups(&build, having);
     plan_windows(&build);

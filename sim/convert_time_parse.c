@@ -189,7 +189,8 @@ static Outcome read_separated(Reader *reader, int64_t first, int first_digits)
         return OUTCOME_SYNTAX;
     if (first_digits == 4) {
         if (third_digits > 2) return OUTCOME_SYNTAX;
-        set_date(reader, first, second, third);
+        bool turned = reader->order == ORDER_DMY && reader->fraction_limit == 3;
+        set_date(reader, first, turned ? third : second, turned ? second : third);
     } else if (reader->order == ORDER_YMD && third_digits <= 2) {
         set_date(reader, full_year(first, first_digits), second, third);
     } else if (reader->order == ORDER_DMY) {
@@ -388,6 +389,8 @@ bool time_parse_text(const Conversion *conversion, Str text, SimValue *out)
         !date_to_days(reader.year, reader.month, reader.day, &days))
         outcome = OUTCOME_RANGE;
     if (outcome != OUTCOME_OK) return failed(conversion, outcome);
+    if (to == SIM_SMALLDATETIME) /* by way of datetime: 29.999 s is half a minute */
+        reader.ticks = (reader.ticks * 3 + 50000) / 100000 * 100000 / 3;
     return time_make(conversion->to, days, reader.ticks, (int16_t)reader.offset_minutes, out) ||
            failed(conversion, OUTCOME_RANGE);
 }

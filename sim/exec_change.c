@@ -226,7 +226,7 @@ bool change_store(Change *change, const Target *target, size_t ordinal, const Si
             return true;
         }
     }
-    return sim_convert(value, &column->type, 0, true, arena, out, change->error);
+    return session_convert(change->session, value, &column->type, arena, out, change->error);
 }
 
 void change_fill_slots(Change *change, BoundSource *source, const SimValue *values)

@@ -225,7 +225,7 @@ static bool fetch(SimSession *session, const Stmt *stmt, SqlCursor *cursor, Aren
                   StatementResult *result, SimError *error)
 {
     session->fetch_status = -1;
-    if (!cursor->is_open) return sim_error(error, 16917, "SqlCursor is not open.");
+    if (!cursor->is_open) return sim_error(error, 16917, "Cursor is not open.");
     if (stmt->into.count > 0 && stmt->into.count != cursor->column_count)
         return sim_error(error, 16924,
                          "Cursorfetch: The number of variables declared in the INTO list must "
@@ -259,7 +259,7 @@ bool run_cursor(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
     if (stmt->kind == STMT_OPEN_CURSOR) return open_cursor(session, cursor, arena, error);
     if (stmt->kind == STMT_FETCH) return fetch(session, stmt, cursor, arena, result, error);
     if (stmt->kind == STMT_CLOSE_CURSOR) {
-        if (!cursor->is_open) return sim_error(error, 16917, "SqlCursor is not open.");
+        if (!cursor->is_open) return sim_error(error, 16917, "Cursor is not open.");
         close_rows(cursor);
         return true;
     }

@@ -283,6 +283,7 @@ static bool insert_select(Insert *insert)
                          source->table == change->target.table && source != change->target.row;
     }
     if (!binder_check_permissions(change->binder)) return false;
+    plan->op = row_limit(change->session, plan->op, change->arena);
     binder_start(change->binder, &change->exec);
     if (!change_send_header(change)) return false;
     insert->target.row = select_row;

@@ -14,17 +14,11 @@ static bool is_view(const Stmt *stmt)
 static bool check_body(SimSession *session, const Stmt *stmt, SimError *error)
 {
     frame_push(session, true);
-    bool ok = true;
-    for (size_t i = 0; i < stmt->variables.count && ok; i++) {
+    for (size_t i = 0; i < stmt->variables.count; i++) {
         const VariableDef *parameter = &stmt->variables.items[i];
-        if (frame_find(session->frame, parameter->name))
-            ok = sim_error(error, 134,
-                           "The variable name '%.*s' has already been declared. Variable names "
-                           "must be unique within a query batch or stored procedure.",
-                           STR_ARG(parameter->name));
         frame_declare(session->frame, parameter->name, &parameter->type);
     }
-    ok = ok && describe_check_names(session, &stmt->then_branch->body, error);
+    bool ok = describe_check_body(session, &stmt->then_branch->body, error);
     frame_pop(session);
     return ok;
 }
@@ -228,7 +222,7 @@ static bool declare_parameter(ProcCall *call, const SimModule *module, const Var
     }
     Variable *variable = frame_declare(call->session->frame, parameter->name, &parameter->type);
     if (!given.is_null &&
-        !sim_convert(&given, &parameter->type, 0, true, call->arena, &value, call->error)) {
+        !session_convert(call->session, &given, &parameter->type, call->arena, &value, call->error)) {
         if (call->error->number == 245)
             sim_error(call->error, 8114, "Error converting data type %s to %s.",
                       sim_type_name(given.type.kind), sim_type_name(parameter->type.kind));

@@ -169,7 +169,7 @@ bool value_store(Exec *exec, const SimValue *value, const SimType *type, Arena *
         *out = sim_null(*type);
         return true;
     }
-    return sim_convert(value, type, 0, true, arena, out, exec->error);
+    return session_convert(exec->session, value, type, arena, out, exec->error);
 }
 
 const SimValue *eval_const(Node *node, Exec *exec)
@@ -215,6 +215,7 @@ const SimValue *eval_convert(Node *node, Exec *exec)
             return NULL;
         style = (int)number.i64;
     }
+    if (style == 0) style = session_date_style(exec->session, &value->type, &node->type);
     if (value->is_null) {
         node->value = sim_null(node->type);
         return &node->value;

@@ -147,6 +147,50 @@ static bool set_priority(SimSession *session, const Stmt *stmt, Arena *arena, Si
     return true;
 }
 
+static bool set_date_format(SimSession *session, Str text, SimError *error)
+{
+    static const char *const supported[] = {"mdy", "dmy", "ymd"};
+    static const char *const others[]    = {"ydm", "myd", "dym"};
+
+    for (size_t i = 0; i < COUNT_OF(supported); i++)
+        if (str_equal_ignoring_case(text, str_from_c(supported[i]))) {
+            (void)snprintf(session->options.date_format, sizeof session->options.date_format, "%s",
+                           supported[i]);
+            return true;
+        }
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (str_equal_ignoring_case(text, str_from_c(others[i])))
+            return sim_not_supported(error, "DATEFORMAT %s", others[i]);
+    return sim_error(error, 2741, "SET DATEFORMAT date order '%.*s' is invalid.", STR_ARG(text));
+}
+
+/* A language brings the order of dates and the first day of the week along. Its names of months are English here. */
+static bool set_language(SimSession *session, const Stmt *stmt, Str text, SimError *error)
+{
+    static const struct {
+        const char *name, *alias, *format;
+        int         first_day;
+    } languages[] = {{"us_english", "English", "mdy", 7},
+                     {"British", "British English", "dmy", 1},
+                     {"Portugu\xC3\xAAs", "Portuguese", "dmy", 7},
+                     {"Portugu\xC3\xAAs (Brasil)", "Brazilian", "dmy", 7}};
+
+    for (size_t i = 0; i < COUNT_OF(languages); i++) {
+        if (!sim_name_equal(text, str_from_c(languages[i].name)) &&
+            !sim_name_equal(text, str_from_c(languages[i].alias)))
+            continue;
+        SessionOptions *options = &session->options;
+        session_set_language(options, text);
+        (void)snprintf(options->date_format, sizeof options->date_format, "%s",
+                       languages[i].format);
+        options->date_first = languages[i].first_day;
+        session_send_info(session, 5703, 0, 1, stmt->line, "Changed language setting to %s.",
+                          languages[i].name);
+        return true;
+    }
+    return sim_not_supported(error, "the language %.*s", STR_ARG(text));
+}
+
 static bool set_valued(SimSession *session, const Stmt *stmt, Arena *arena, bool *found,
                        SimError *error)
 {
@@ -156,19 +200,12 @@ static bool set_valued(SimSession *session, const Stmt *stmt, Arena *arena, bool
 
     *found = true;
     if (is_word(stmt, 0, "DEADLOCK_PRIORITY")) return set_priority(session, stmt, arena, error);
-    if (is_word(stmt, 0, "LANGUAGE")) {
-        if (!option_text(session, stmt, arena, &text, error)) return false;
-        session_set_language(options, text);
-        return true;
-    }
-    if (is_word(stmt, 0, "DATEFORMAT")) {
-        if (!option_text(session, stmt, arena, &text, error)) return false;
-        if (!str_equal_ignoring_case(text, STR("mdy")) &&
-            !str_equal_ignoring_case(text, STR("ymd")))
-            return sim_not_supported(error, "DATEFORMAT %.*s", STR_ARG(text));
-        (void)snprintf(options->date_format, sizeof options->date_format, "%.*s", STR_ARG(text));
-        return true;
-    }
+    if (is_word(stmt, 0, "LANGUAGE"))
+        return option_text(session, stmt, arena, &text, error) &&
+               set_language(session, stmt, text, error);
+    if (is_word(stmt, 0, "DATEFORMAT"))
+        return option_text(session, stmt, arena, &text, error) &&
+               set_date_format(session, text, error);
     *found = is_word(stmt, 0, "LOCK_TIMEOUT") || is_word(stmt, 0, "ROWCOUNT") ||
              is_word(stmt, 0, "TEXTSIZE") || is_word(stmt, 0, "DATEFIRST");
     if (!*found) return true;

@@ -192,6 +192,14 @@ void select_columns(const SelectPlan *plan, SimResultColumn *columns)
     }
 }
 
+Op *row_limit(const SimSession *session, Op *op, Arena *arena)
+{
+    if (session->options.row_limit <= 0) return op;
+    SimValue  rows  = sim_int(session->options.row_limit, SIM_BIGINT);
+    LimitSpec limit = {.top = node_const(arena, &rows, 0)};
+    return op_limit(arena, op, &limit);
+}
+
 bool run_select(SimSession *session, const Stmt *stmt, Arena *arena, StatementResult *result,
                 SimError *error)
 {
@@ -205,6 +213,7 @@ bool run_select(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
     exec_begin(&exec, session, arena, error);
     if (!bind_select(binder, NULL, stmt->select, &plan)) goto done;
     if (!binder_check_permissions(binder)) goto done;
+    plan->op = row_limit(session, plan->op, arena);
     if (plan->assigns) {
         AssignTarget target = {.target = {.row = assign_row}, .plan = plan};
         binder_start(binder, &exec);
@@ -214,11 +223,6 @@ bool run_select(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
         SimResultColumn *columns = ARENA_ARRAY(arena, SimResultColumn, plan->out_count + 1);
         select_columns(plan, columns);
         if (session->sink->wire_row != NULL) target.target.wires = sink_wires;
-        if (session->options.row_limit > 0) {
-            SimValue  rows  = sim_int(session->options.row_limit, SIM_BIGINT);
-            LimitSpec limit = {.top = node_const(arena, &rows, 0)};
-            plan->op        = op_limit(arena, plan->op, &limit);
-        }
         binder_start(binder, &exec);
         if (!session_send_columns(session, columns, plan->out_count) &&
             !session_alive(session, error))
@@ -396,7 +400,7 @@ static bool run_declare(SimSession *session, const Stmt *stmt, Arena *arena, Sim
                                      &def->type); /* again inside a loop: the same one */
         if (!def->value) continue;
         stored = sim_null(def->type);
-        if (!value.is_null && !sim_convert(&value, &def->type, 0, true, arena, &stored, error))
+        if (!value.is_null && !session_convert(session, &value, &def->type, arena, &stored, error))
             return false;
         variable_set(variable, &stored);
     }
@@ -413,7 +417,7 @@ static bool run_set_variable(SimSession *session, const Stmt *stmt, Arena *arena
                          STR_ARG(stmt->variable));
     if (!run_expression(session, stmt->expr, arena, &value, error)) return false;
     stored = sim_null(variable->type);
-    if (!value.is_null && !sim_convert(&value, &variable->type, 0, true, arena, &stored, error))
+    if (!value.is_null && !session_convert(session, &value, &variable->type, arena, &stored, error))
         return false;
     variable_set(variable, &stored);
     return true;
@@ -778,17 +782,19 @@ static Flow run_while(SimSession *session, const Stmt *stmt)
 
 static Flow run_try(SimSession *session, const Stmt *stmt)
 {
+    SimError before     = session->caught; /* what an outer CATCH is about */
+    bool     had_caught = session->has_caught;
+
     session->frame->try_depth++;
     Flow flow = run_statement(session, stmt->then_branch);
     session->frame->try_depth--;
     if (flow != FLOW_THROWN) return flow;
     if (session->caught.ends_scope && session->caught_frame == session->frame)
         return flow; /* an outer text's TRY is meant */
-    SimError caught = session->caught;
-    flow            = stmt->else_branch ? run_statement(session, stmt->else_branch) : FLOW_NEXT;
+    flow = stmt->else_branch ? run_statement(session, stmt->else_branch) : FLOW_NEXT;
     if (flow != FLOW_THROWN) {
-        session->has_caught = false;
-        session->caught     = caught;
+        session->has_caught = had_caught;
+        session->caught     = before;
     }
     return flow;
 }

@@ -162,6 +162,7 @@ static bool plan_update(Update *update, QueryScope *scope)
     from.limit = limit.top;
     if (!plan_from(change->binder, &from, &update->op)) return false;
     if (limit.top) update->op = op_limit(change->arena, update->op, &limit);
+    update->op = row_limit(change->session, update->op, change->arena);
     return true;
 }
 

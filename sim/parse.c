@@ -340,6 +340,15 @@ bool starts_statement(Parser *parser)
     }
 }
 
+static Stmt *parse_leave(Parser *parser, bool is_break)
+{
+    if (parser->loops > 0) return parse_simple(parser, is_break ? STMT_BREAK : STMT_CONTINUE);
+    (void)parse_fail(parser, line_of(parser), is_break ? 135 : 136,
+                     "Cannot use a %s statement outside the scope of a WHILE statement.",
+                     is_break ? "BREAK" : "CONTINUE");
+    return NULL;
+}
+
 static Stmt *dispatch(Parser *parser)
 {
     Token  token = *peek(parser, 0);
@@ -358,8 +367,8 @@ static Stmt *dispatch(Parser *parser)
     case KW_MERGE: return parse_merge(parser, NULL);
     case KW_EXEC:
     case KW_EXECUTE: return parse_exec(parser, true);
-    case KW_BREAK: return parse_simple(parser, STMT_BREAK);
-    case KW_CONTINUE: return parse_simple(parser, STMT_CONTINUE);
+    case KW_BREAK:
+    case KW_CONTINUE: return parse_leave(parser, token.keyword == KW_BREAK);
     case KW_THROW: return parse_throw(parser);
     case KW_ENABLE:
     case KW_DISABLE:

@@ -8,6 +8,18 @@ static Stmt *fail(Parser *parser)
 }
 
 /* --- DECLARE --- */
+bool parse_declares(Parser *parser, Str name)
+{
+    for (size_t i = 0; i < parser->declared.count; i++)
+        if (str_equal_ignoring_case(parser->declared.items[i], name))
+            return parse_fail(parser, line_of(parser), 134,
+                              "The variable name '%.*s' has already been declared. Variable names "
+                              "must be unique within a query batch or stored procedure.",
+                              STR_ARG(name));
+    *LIST_PUSH(parser->arena, &parser->declared) = name;
+    return true;
+}
+
 static bool parse_variable_def(Parser *parser, VariableDef *variable)
 {
     *variable = (VariableDef){.line = line_of(parser)};
@@ -15,6 +27,7 @@ static bool parse_variable_def(Parser *parser, VariableDef *variable)
         return syntax_error(parser);
     }
     variable->name = peek(parser, 0)->text;
+    if (!parse_declares(parser, variable->name)) return false;
     advance(parser);
     (void)accept_keyword(parser, KW_AS);
     if (accept_keyword(parser, KW_TABLE)) {
@@ -67,7 +80,9 @@ Stmt *parse_while(Parser *parser)
     advance(parser);
     stmt->expr = parse_condition(parser);
     if (stmt->expr == NULL) return NULL;
+    parser->loops++;
     stmt->then_branch = parse_statement(parser);
+    parser->loops--;
     return stmt->then_branch != NULL ? stmt : NULL;
 }
 
@@ -92,7 +107,9 @@ static Stmt *parse_try(Parser *parser)
     if (!expect_keyword(parser, KW_TRY)) return NULL;
     (void)accept_op(parser, ';');
     if (!expect_keyword(parser, KW_BEGIN) || !expect_keyword(parser, KW_CATCH)) return NULL;
+    parser->catches++;
     stmt->else_branch = parse_body(parser, true);
+    parser->catches--;
     if (stmt->else_branch == NULL) return NULL;
     return expect_keyword(parser, KW_CATCH) ? stmt : NULL;
 }
@@ -228,7 +245,14 @@ Stmt *parse_throw(Parser *parser)
     Stmt *stmt = stmt_new(parser, STMT_THROW);
 
     advance(parser);
-    if (peek(parser, 0)->kind != TOKEN_VARIABLE && !is_literal(parser)) return stmt;
+    if (peek(parser, 0)->kind != TOKEN_VARIABLE && !is_literal(parser)) {
+        if (parser->catches > 0) return stmt;
+        (void)parse_fail(parser, stmt->line, 10704,
+                         "To rethrow an error, a THROW statement must be used inside a CATCH "
+                         "block. Insert the THROW statement inside a CATCH block, or add error "
+                         "parameters to the THROW statement.");
+        return NULL;
+    }
     if (!parse_expr_list(parser, &stmt->args)) return NULL;
     return stmt->args.count == 3 ? stmt : fail(parser);
 }
@@ -244,6 +268,11 @@ Stmt *parse_return(Parser *parser)
     if (next->kind == TOKEN_OPERATOR && (next->op == ';' || next->op == ')')) return stmt;
     if (next->kind == TOKEN_WORD && (next->keyword == KW_END || next->keyword == KW_ELSE))
         return stmt;
+    if (!parser->in_module) {
+        (void)parse_fail(parser, stmt->line, 178,
+                         "A RETURN statement with a return value cannot be used in this context.");
+        return NULL;
+    }
     stmt->expr = parse_expr(parser);
     return stmt->expr != NULL ? stmt : NULL;
 }

@@ -18,7 +18,11 @@ typedef struct Parser {
     LIST(Token) tokens;
     size_t  at;
     int32_t nesting;
-    int32_t deepest; /* of the expressions and queries made since someone asked */
+    int32_t  loops;     /* WHILEs around */
+    int32_t  catches;   /* CATCHes around */
+    bool     in_module; /* the body of a procedure */
+    NameList declared;  /* variables of the batch */
+    int32_t  deepest; /* of the expressions and queries made since someone asked */
 } Parser;
 
 /* --- tokens --- */
@@ -153,6 +157,7 @@ bool  parse_assignment(Parser *parser, Assignment *out) MUST_CHECK;
 Stmt *parse_module(Parser *parser, const char *verb);
 Stmt *parse_drop_module(Parser *parser);
 Stmt *parse_merge(Parser *parser, CommonTableList *with); /* parse_merge.c */
+bool  parse_declares(Parser *parser, Str name) MUST_CHECK; /* 134 */
 bool  starts_cursor(Parser *parser); /* parse_cursor.c: behind DECLARE */
 Stmt *parse_declare_cursor(Parser *parser);
 Stmt *parse_open_cursor(Parser *parser);

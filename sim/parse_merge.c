@@ -131,7 +131,7 @@ Stmt *parse_merge(Parser *parser, CommonTableList *with)
     if (!check_clauses(parser, stmt)) return NULL;
     if (!parse_output(parser, stmt) || !parse_options(parser, &ignored)) return NULL;
     if (!is_op(parser, ';')) {
-        (void)parse_fail(parser, line_of(parser), 10713,
+        (void)parse_fail(parser, parser->tokens.items[parser->at - 1].line, 10713,
                          "A MERGE statement must be terminated by a semi-colon (;).");
         return NULL;
     }

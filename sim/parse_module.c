@@ -28,6 +28,7 @@ static bool parse_parameter(Parser *parser, Stmt *stmt)
 
     if (peek(parser, 0)->kind != TOKEN_VARIABLE) return syntax_error(parser);
     parameter.name = peek(parser, 0)->text;
+    if (!parse_declares(parser, parameter.name)) return false;
     advance(parser);
     (void)accept_keyword(parser, KW_AS);
     if (is_keyword(parser, KW_CURSOR)) return not_supported(parser, "a cursor as a parameter");
@@ -97,6 +98,7 @@ static Stmt *parse_procedure(Parser *parser, Stmt *stmt)
         (void)not_supported(parser, "a CLR procedure");
         return NULL;
     }
+    parser->in_module = true;
     stmt->then_branch = stmt_new(parser, STMT_BLOCK);
     if (!parse_block(parser, &stmt->then_branch->body, &empty)) return NULL;
     return empty ? fail(parser) : stmt;
@@ -109,14 +111,6 @@ static Stmt *parse_view(Parser *parser, Stmt *stmt)
     if (!parse_module_options(parser) || !expect_keyword(parser, KW_AS)) return NULL;
     stmt->select = parse_query(parser, false);
     if (stmt->select == NULL) return NULL;
-    if (stmt->select->order_by.count > 0 && stmt->select->top == NULL &&
-        stmt->select->offset == NULL) {
-        (void)parse_fail(parser, stmt->line, 1033,
-                         "The ORDER BY clause is invalid in views, inline functions, derived "
-                         "tables, subqueries, and common table expressions, unless TOP, OFFSET or "
-                         "FOR XML is also specified.");
-        return NULL;
-    }
     if (accept_keyword(parser, KW_WITH) &&
         (!expect_keyword(parser, KW_CHECK) || !expect_keyword(parser, KW_OPTION)))
         return NULL;

@@ -385,6 +385,13 @@ static Select *parse_whole_query(Parser *parser, bool is_statement)
         select->with = with;
     }
     if (!parse_order_by(parser, select)) return NULL;
+    if (!is_statement && select->order_by.count > 0 && !select->top && !select->offset) {
+        (void)parse_fail(parser, select->line, 1033,
+                         "The ORDER BY clause is invalid in views, inline functions, derived "
+                         "tables, subqueries, and common table expressions, unless TOP, OFFSET or "
+                         "FOR XML is also specified.");
+        return NULL;
+    }
     if (!parse_for(parser)) return NULL;
     if (is_statement && !parse_options(parser, &select->options)) return NULL;
     return select;

@@ -160,7 +160,10 @@ static bool describe_statement(Binder *binder, const Stmt *stmt)
 /* --- names that do not bind, before anything runs --- */
 static bool is_name_error(int32_t number)
 {
-    static const int32_t numbers[] = {137, 195, 207, 209, 4104, 8120};
+    static const int32_t numbers[] = {104,  107,  108,  130,  137,  145,  147,   164,   195,
+                                      205,  207,  209,  305,  306,  421,  468,   1011,  4104,
+                                      4108, 4112, 4194, 8117, 8120, 8155, 8156,  8158,  8159,
+                                      10752, 10756};
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (numbers[i] == number) return true;
@@ -184,14 +187,19 @@ static bool check_list(SimSession *session, const StmtList *stmts, Arena *arena,
     return true;
 }
 
-bool describe_check_names(SimSession *session, const StmtList *stmts, SimError *error)
+bool describe_check_body(SimSession *session, const StmtList *stmts, SimError *error)
 {
-    if (stmts->count == 0 || (stmts->count == 1 && stmts->items[0]->kind <= STMT_SET_OPTION))
-        return true;
     Arena *arena = arena_new();
     bool   ok    = check_list(session, stmts, arena, error);
     arena_close(arena);
     return ok;
+}
+
+bool describe_check_names(SimSession *session, const StmtList *stmts, SimError *error)
+{
+    if (stmts->count == 0 || (stmts->count == 1 && stmts->items[0]->kind <= STMT_SET_OPTION))
+        return true;
+    return describe_check_body(session, stmts, error);
 }
 
 /* A block binds statement by statement: one that names a table made before it in the block does not hide the others' errors. */

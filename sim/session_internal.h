@@ -207,6 +207,10 @@ void session_stats_begin(SimSession *session); /* of a statement */
 /* --- options and variables --- */
 void      options_default(SessionOptions *options, bool odbc);
 void      session_use_options(SimSession *session); /* tells the waiter */
+/* The style of a text that becomes a date without one: what DATEFORMAT says. */
+int  session_date_style(const SimSession *session, const SimType *from, const SimType *to);
+bool session_convert(const SimSession *session, const SimValue *value, const SimType *to,
+                     Arena *arena, SimValue *out, SimError *error) MUST_CHECK;
 Frame    *frame_push(SimSession *session, bool in_procedure);
 void      frame_pop(SimSession *session);
 void      frame_free_variables(Frame *frame);
@@ -282,6 +286,8 @@ bool run_expression(SimSession *session, const Expr *expr, Arena *arena, SimValu
                     SimError *error) MUST_CHECK;
 bool run_condition(SimSession *session, const Expr *expr, bool *out, SimError *error) MUST_CHECK;
 
+/* SET ROWCOUNT around a statement's rows. */
+Op  *row_limit(const SimSession *session, Op *op, Arena *arena);
 void select_columns(const SelectPlan *plan, SimResultColumn *columns);
 bool session_sleep(SimSession *session, int64_t us,
                    SimError *error) MUST_CHECK;      /* an attention ends it */
@@ -403,6 +409,7 @@ bool describe_statements(SimSession *session, const StmtList *stmts, Arena *aren
 bool describe_undeclared(SimSession *session, Str text, Arena *arena, UndeclaredList *out,
                          SimError *error) MUST_CHECK;
 /* Names of columns, functions and variables that do not bind (207, 195, 4104, ...): nothing of the batch runs then (2.5). */
+bool describe_check_body(SimSession *session, const StmtList *stmts, SimError *error) MUST_CHECK;
 bool describe_check_names(SimSession *session, const StmtList *stmts, SimError *error) MUST_CHECK;
 int  catalog_type_id(SimTypeKind kind); /* system_type_id */
 int  catalog_tds_type(SimTypeKind kind);

@@ -42,6 +42,22 @@ void session_use_options(SimSession *session)
     session->waiter.deadlock_priority = session->options.deadlock_priority;
 }
 
+int session_date_style(const SimSession *session, const SimType *from, const SimType *to)
+{
+    Str format = str_from_c(session->options.date_format);
+
+    if (str_equal_c(format, "mdy") || !sim_type_is_text(from->kind) || !sim_type_is_time(to->kind))
+        return 0;
+    return str_equal_c(format, "dmy") ? 3 : 2;
+}
+
+bool session_convert(const SimSession *session, const SimValue *value, const SimType *to,
+                     Arena *arena, SimValue *out, SimError *error)
+{
+    return sim_convert(value, to, session_date_style(session, &value->type, to), true, arena, out,
+                       error);
+}
+
 /* --- variables --- */
 Frame *frame_push(SimSession *session, bool in_procedure)
 {

@@ -1,0 +1,46 @@
+CREATE TABLE #t (id int PRIMARY KEY, v varchar(5));
+INSERT #t VALUES (1, 'a'), (2, 'b'), (3, NULL);
+GO
+DECLARE @id int, @v varchar(5), @all varchar(50) = '', @from int = 2;
+DECLARE walk CURSOR LOCAL FAST_FORWARD FOR SELECT id, v FROM #t WHERE id >= @from ORDER BY id;
+SET @from = 3;
+OPEN walk;
+FETCH NEXT FROM walk INTO @id, @v;
+WHILE @@FETCH_STATUS = 0
+BEGIN
+    SET @all += CAST(@id AS varchar(5)) + ISNULL(@v, '-') + ' ';
+    FETCH NEXT FROM walk INTO @id, @v;
+END
+SELECT @all AS walked, @@FETCH_STATUS AS status;
+CLOSE walk;
+DEALLOCATE walk;
+GO
+FETCH NEXT FROM walk;
+GO
+DECLARE stays CURSOR GLOBAL SCROLL STATIC FOR SELECT v, id FROM #t ORDER BY id;
+OPEN stays;
+FETCH LAST FROM stays;
+GO
+FETCH PRIOR FROM stays;
+FETCH ABSOLUTE -3 FROM stays;
+FETCH RELATIVE 5 FROM stays;
+SELECT @@FETCH_STATUS AS status, @@CURSOR_ROWS AS n;
+OPEN stays;
+DECLARE stays CURSOR GLOBAL FOR SELECT 1 AS one;
+GO
+DECLARE @a int;
+FETCH FIRST FROM stays INTO @a;
+CLOSE stays;
+FETCH FIRST FROM stays;
+DEALLOCATE stays;
+OPEN stays;
+GO
+DECLARE once CURSOR FOR SELECT id FROM #t ORDER BY id;
+OPEN once;
+FETCH PRIOR FROM once;
+FETCH once;
+CLOSE once;
+DEALLOCATE once;
+GO
+DECLARE moves CURSOR DYNAMIC FOR SELECT 1 AS one;
+GO
