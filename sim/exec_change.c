@@ -195,6 +195,29 @@ static bool fits(const SimValue *value, const SimType *type)
     return true;
 }
 
+/* Most values of a load: a short way for them. */
+static bool is_stored_as_it_is(const SimValue *value, const SimType *type)
+{
+    if (value->type.kind != type->kind) return false;
+    switch (type->kind) {
+    case SIM_BIT:
+    case SIM_TINYINT:
+    case SIM_SMALLINT:
+    case SIM_INT:
+    case SIM_BIGINT:
+    case SIM_REAL:
+    case SIM_FLOAT:
+    case SIM_DATE:
+    case SIM_DATETIME:
+    case SIM_SMALLDATETIME: return true;
+    case SIM_VARCHAR:
+    case SIM_NVARCHAR:
+        return type->length > 0 && value->bytes.len <= (size_t)type->length &&
+               value->type.collation == type->collation;
+    default: return false;
+    }
+}
+
 bool change_store(Change *change, const Target *target, size_t ordinal, const SimValue *value,
                   Arena *arena, SimValue *out)
 {
@@ -207,6 +230,11 @@ bool change_store(Change *change, const Target *target, size_t ordinal, const Si
     }
     if (kind == SIM_VARIANT) {
         *out = *value;
+        return true;
+    }
+    if (is_stored_as_it_is(value, &column->type)) {
+        *out      = *value;
+        out->type = column->type;
         return true;
     }
     if ((sim_type_is_text(kind) || kind == SIM_BINARY || kind == SIM_VARBINARY) &&
@@ -232,7 +260,7 @@ bool change_store(Change *change, const Target *target, size_t ordinal, const Si
 void change_fill_slots(Change *change, BoundSource *source, const SimValue *values)
 {
     for (size_t i = 0; i < source->column_count; i++)
-        change->exec.slots[source->columns[i].slot] = values[i];
+        exec_set_slot(&change->exec, source->columns[i].slot, &values[i]);
 }
 
 bool change_complete_row(Change *change, Target *target, SimValue *values, Arena *arena)
@@ -243,7 +271,7 @@ bool change_complete_row(Change *change, Target *target, SimValue *values, Arena
         change->exec.scratch  = arena;
         const SimValue *value = node_eval(target->computed[i], &change->exec);
         if (!value || !change_store(change, target, i, value, arena, &values[i])) return false;
-        change->exec.slots[target->row->columns[i].slot] = values[i];
+        exec_set_slot(&change->exec, target->row->columns[i].slot, &values[i]);
     }
     return change_check_row(change, target, values);
 }

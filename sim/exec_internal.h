@@ -58,6 +58,15 @@ static inline void exec_set_slot(Exec *exec, int slot, const SimValue *value)
     exec->wires[slot].is_pending = false;
 }
 
+/* NULL, of the type the slot has. What a scan left there may be gone, so it is not looked at. */
+static inline void exec_null_slot(Exec *exec, int slot)
+{
+    const SlotWire *wire = &exec->wires[slot];
+    SimValue        null = sim_null(wire->type ? *wire->type : exec->slots[slot].type);
+
+    exec_set_slot(exec, slot, &null);
+}
+
 /* Closing an operator frees early what it can; exec_end frees the rest, so an error may leave operators open. */
 void   exec_begin(Exec *exec, SimSession *session, Arena *arena, SimError *error);
 Arena *exec_arena(Exec *exec);

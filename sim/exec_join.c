@@ -4,10 +4,8 @@
 
 static void slots_to_null(Exec *exec, const SlotList *slots)
 {
-    for (size_t i = 0; i < slots->count; i++) {
-        SimValue null = sim_null(exec_slot(exec, slots->items[i])->type);
-        exec_set_slot(exec, slots->items[i], &null);
-    }
+    for (size_t i = 0; i < slots->count; i++)
+        exec_null_slot(exec, slots->items[i]);
 }
 
 /* --- nested loops --- */

@@ -324,8 +324,10 @@ static bool check_references(Merge *merge)
 
 static void fill_nulls(Change *change, BoundSource *source)
 {
-    for (size_t i = 0; i < source->column_count; i++)
-        change->exec.slots[source->columns[i].slot] = sim_null(source->columns[i].type);
+    for (size_t i = 0; i < source->column_count; i++) {
+        SimValue null = sim_null(source->columns[i].type);
+        exec_set_slot(&change->exec, source->columns[i].slot, &null);
+    }
 }
 
 static bool send_outputs(Merge *merge)
@@ -343,7 +345,7 @@ static bool send_outputs(Merge *merge)
         bool          alone  = action->clause->clause->when == MERGE_NOT_MATCHED_BY_SOURCE;
         arena_reset(change->row_arena);
         for (size_t i = 0; i < merge->op->slots.count; i++) /* columns of the source: none */
-            change->exec.slots[merge->op->slots.items[i]].is_null = true;
+            exec_null_slot(&change->exec, merge->op->slots.items[i]);
         tuple_restore(&change->exec, alone ? &merge->rest->slots : &merge->op->slots,
                       action->tuple);
         for (size_t i = 0; action->row && i < info->column_count; i++)

@@ -64,7 +64,7 @@ static Pull next_of(Recursive *all, UnionBranches *branches, Exec *exec)
             work->values[i] = value_copy(all->arena, value);
         }
         for (size_t i = 0; i < branch->assigns.count; i++)
-            exec->slots[all->slots.items[i]] = work->values[i];
+            exec_set_slot(exec, all->slots.items[i], &work->values[i]);
         return PULL_ROW;
     }
     return PULL_END;
@@ -88,7 +88,7 @@ static Pull recursive_next(Op *op, Exec *exec)
             all->level = work.level;
             all->at    = 0;
             for (size_t i = 0; i < all->row_slots.count; i++)
-                exec->slots[all->row_slots.items[i]] = work.values[i];
+                exec_set_slot(exec, all->row_slots.items[i], &work.values[i]);
         }
         Pull pull = next_of(all, &all->members, exec);
         if (pull == PULL_END) continue;
