@@ -89,6 +89,9 @@ typedef struct TdsSink {
     bool              omits_columns;      /* the client has them from before */
     bool              is_fatal;           /* a message of severity 20 or more was sent */
     uint16_t          return_ordinal;
+    /* A client that may come back is told when it would not find its session as it was. */
+    bool     tells_state, was_recoverable;
+    uint32_t state_sequence;
 } TdsSink;
 
 void tds_sink_init(TdsSink *sink, TdsWriter *writer, const SimSession *session,

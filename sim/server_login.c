@@ -141,7 +141,9 @@ bool connection_answer_login(Connection *connection, Bytes body)
     }
     request = (SimLoginRequest){.user             = login.user,
                                 .password         = login.password,
-                                .database         = login.database,
+                                .database         = login.recovered_database.len > 0
+                                                        ? login.recovered_database
+                                                        : login.database,
                                 .app_name         = login.app,
                                 .host_name        = login.host,
                                 .language         = login.language,
@@ -157,5 +159,8 @@ bool connection_answer_login(Connection *connection, Bytes body)
                             sim_session_app(connection->session));
     tds_sink_init(&connection->sink, connection->writer, connection->session, &connection->client,
                   SERVER_NAME);
+    login.acks_recovery = login.asks_recovery &&
+                          sim_server_knob(connection->server, SIM_KNOB_SESSION_RECOVERY) != 0;
+    connection->sink.tells_state = connection->sink.was_recoverable = login.acks_recovery;
     return accept_login(connection, &login);
 }

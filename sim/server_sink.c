@@ -269,8 +269,18 @@ void tds_sink_begin(TdsSink *sink)
     sink->return_ordinal                                          = 0;
 }
 
+static void put_state(TdsSink *sink)
+{
+    bool is_recoverable = sim_session_is_recoverable(sink->session);
+
+    if (!sink->tells_state || is_recoverable == sink->was_recoverable) return;
+    tds_put_session_state(sink->writer, ++sink->state_sequence, is_recoverable);
+    sink->was_recoverable = is_recoverable;
+}
+
 void tds_sink_finish(TdsSink *sink, bool is_rpc)
 {
+    put_state(sink);
     if (!sink->has_pending) {
         sink->pending     = (SimDone){.kind = is_rpc ? SIM_DONE_PROC : SIM_DONE_STATEMENT};
         sink->has_pending = true;

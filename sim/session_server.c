@@ -219,6 +219,34 @@ Str sim_session_app(const SimSession *session)
     return session->app_name;
 }
 
+static bool same_settings(const SessionOptions *left, const SessionOptions *right)
+{
+    return left->isolation == right->isolation && left->nocount == right->nocount &&
+           left->xact_abort == right->xact_abort &&
+           left->implicit_transactions == right->implicit_transactions &&
+           left->quoted_identifier == right->quoted_identifier &&
+           left->ansi_nulls == right->ansi_nulls && left->ansi_padding == right->ansi_padding &&
+           left->ansi_warnings == right->ansi_warnings && left->arithabort == right->arithabort &&
+           left->concat_null_yields_null == right->concat_null_yields_null &&
+           left->row_limit == right->row_limit &&
+           left->lock_timeout_ms == right->lock_timeout_ms &&
+           left->deadlock_priority == right->deadlock_priority &&
+           left->text_size == right->text_size && left->date_first == right->date_first &&
+           str_equal_c(str_from_c(left->date_format), right->date_format) &&
+           str_equal_c(str_from_c(left->language), right->language);
+}
+
+bool sim_session_is_recoverable(const SimSession *session)
+{
+    size_t at    = 0;
+    Str    key   = STR_EMPTY;
+    void  *value = NULL;
+
+    return session->tran_count == 0 && session->temp_tables.count == 0 &&
+           !map_next(session->prepared, &at, &key, &value) &&
+           same_settings(&session->options, &session->login_options);
+}
+
 bool sim_session_is_killed(const SimSession *session)
 {
     return atomic_load(&session->waiter.killed);

@@ -107,6 +107,8 @@ Str      sim_session_language(const SimSession *session); /* as the server names
 Str      sim_session_login(const SimSession *session); /* as long as the session */
 Str      sim_session_app(const SimSession *session);
 bool     sim_session_is_killed(const SimSession *session);
+/* Between requests: nothing would be lost if it were opened anew in its database. */
+bool     sim_session_is_recoverable(const SimSession *session);
 uint64_t sim_session_transaction(const SimSession *session); /* descriptor, 0: none */
 int64_t  sim_session_text_size(const SimSession *session); /* SET TEXTSIZE: bytes of a long value */
 bool     sim_session_breaks_off(

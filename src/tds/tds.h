@@ -45,6 +45,7 @@ enum { /* tokens */
        TDS_TOKEN_ROW           = 0xD1,
        TDS_TOKEN_NBCROW        = 0xD2,
        TDS_TOKEN_ENVCHANGE     = 0xE3,
+       TDS_TOKEN_SESSIONSTATE  = 0xE4,
        TDS_TOKEN_DONE          = 0xFD,
        TDS_TOKEN_DONEPROC      = 0xFE,
        TDS_TOKEN_DONEINPROC    = 0xFF,

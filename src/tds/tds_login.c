@@ -129,7 +129,26 @@ static Str pair_password(Bytes body, size_t index, Arena *arena)
 }
 
 /* The extension's pair points at four bytes that point at the features. */
-static bool parse_features(Bytes body, TdsLogin *out)
+static Str recovery_text(TdsCursor *cursor, Arena *arena)
+{
+    return tds_get_text(cursor, tds_get_u8(cursor), arena);
+}
+
+/* The session as it began, then as it was when the connection broke: length, database, collation,
+ * language, states. What is empty in the second is as in the first. */
+static void parse_recovery(Bytes data, Arena *arena, TdsLogin *out)
+{
+    TdsCursor cursor = tds_cursor(data);
+    Bytes     first  = tds_get_bytes(&cursor, tds_get_u32(&cursor));
+    Bytes     last   = tds_get_bytes(&cursor, tds_get_u32(&cursor));
+    TdsCursor begun = tds_cursor(first), broke = tds_cursor(last);
+    Str       one = recovery_text(&begun, arena), two = recovery_text(&broke, arena);
+
+    if (cursor.failed || begun.failed || broke.failed) return;
+    out->recovered_database = two.len > 0 ? two : one;
+}
+
+static bool parse_features(Bytes body, Arena *arena, TdsLogin *out)
 {
     TdsCursor pairs = tds_cursor(body), at = tds_cursor(body), features = tds_cursor(body);
 
@@ -144,7 +163,10 @@ static bool parse_features(Bytes body, TdsLogin *out)
         if (id == TDS_FEATURE_END) return true;
         if (id == TDS_FEATURE_UTF8) out->asks_utf8 = true;
         if (id == TDS_FEATURE_FED_AUTH) out->asks_fed_auth = true;
-        (void)tds_get_bytes(&features, tds_get_u32(&features));
+        Bytes data = tds_get_bytes(&features, tds_get_u32(&features));
+        if (id != TDS_FEATURE_SESSION_RECOVERY) continue;
+        out->asks_recovery = true;
+        if (data.len > 0) parse_recovery(data, arena, out);
     }
     return false;
 }
@@ -179,7 +201,7 @@ bool tds_parse_login(Bytes body, Arena *arena, TdsLogin *out)
     out->server           = pair_text(body, PAIR_SERVER, arena);
     out->language         = pair_text(body, PAIR_LANGUAGE, arena);
     out->database         = pair_text(body, PAIR_DATABASE, arena);
-    return !(flags3 & FLAG3_EXTENSION) || parse_features(body, out);
+    return !(flags3 & FLAG3_EXTENSION) || parse_features(body, arena, out);
 }
 
 static void put_hidden_text(TdsWriter *writer, Str text)
@@ -201,6 +223,37 @@ static void put_login_flags(TdsWriter *writer, const TdsLogin *login)
                                  (login->changes_password ? FLAG3_CHANGE_PASSWORD : 0)));
 }
 
+/* Of each of its two parts: three empty texts, but for the database of the second. */
+#define RECOVERY_BYTES (4 + 3)
+
+static size_t recovery_data_bytes(const TdsLogin *login)
+{
+    if (login->recovered_database.len == 0) return 0;
+    return (size_t)2 * RECOVERY_BYTES + 2 * tds_text_units(login->recovered_database);
+}
+
+static size_t recovery_bytes(const TdsLogin *login)
+{
+    return login->asks_recovery ? 5 + recovery_data_bytes(login) : 0;
+}
+
+static void put_recovery_part(TdsWriter *writer, Str database)
+{
+    tds_put_u32(writer, (uint32_t)(3 + 2 * tds_text_units(database)));
+    tds_put_b_varchar(writer, database);
+    tds_put_u8(writer, 0); /* collation */
+    tds_put_b_varchar(writer, STR_EMPTY);
+}
+
+static void put_recovery(TdsWriter *writer, const TdsLogin *login)
+{
+    tds_put_u8(writer, TDS_FEATURE_SESSION_RECOVERY);
+    tds_put_u32(writer, (uint32_t)recovery_data_bytes(login));
+    if (login->recovered_database.len == 0) return;
+    put_recovery_part(writer, STR_EMPTY);
+    put_recovery_part(writer, login->recovered_database);
+}
+
 void tds_put_login(TdsWriter *writer, const TdsLogin *login)
 {
     const Str texts[PAIR_COUNT] = {
@@ -210,7 +263,7 @@ void tds_put_login(TdsWriter *writer, const TdsLogin *login)
         [PAIR_LANGUAGE] = login->language, [PAIR_DATABASE] = login->database};
     Str    cut[PAIR_COUNT];
     size_t fixed  = LOGIN_FIXED_BYTES + PAIR_COUNT * 4 + 22; /* client id, three pairs, a long */
-    size_t offset = fixed, units = 0, extension = login->asks_features ? 4 + 6 + 1 : 0;
+    size_t offset = fixed, units = 0, extension = login->asks_features ? 4 + recovery_bytes(login) + 6 + 1 : 0;
 
     for (size_t i = 0; i < PAIR_COUNT; i++) {
         cut[i] = tds_text_cut(texts[i], LOGIN_TEXT_UNITS);
@@ -234,6 +287,7 @@ void tds_put_login(TdsWriter *writer, const TdsLogin *login)
         tds_put_u16(writer, 0); /* client id; SSPI, file, new password: empty */
     if (extension) {
         tds_put_u32(writer, (uint32_t)fixed + 4);
+        if (login->asks_recovery) put_recovery(writer, login);
         tds_put_u8(writer, TDS_FEATURE_UTF8);
         tds_put_u32(writer, 1);
         tds_put_u8(writer, 1);
@@ -250,10 +304,24 @@ void tds_put_login(TdsWriter *writer, const TdsLogin *login)
 void tds_put_feature_ack(TdsWriter *writer, const TdsLogin *login)
 {
     tds_put_u8(writer, TDS_TOKEN_FEATUREEXTACK);
+    if (login->acks_recovery) {
+        tds_put_u8(writer, TDS_FEATURE_SESSION_RECOVERY);
+        tds_put_u32(writer, 2);
+        tds_put_u16(writer, 0); /* state 0, without a value */
+    }
     if (login->asks_utf8) {
         tds_put_u8(writer, TDS_FEATURE_UTF8);
         tds_put_u32(writer, 1);
         tds_put_u8(writer, 1);
     }
     tds_put_u8(writer, TDS_FEATURE_END);
+}
+
+void tds_put_session_state(TdsWriter *writer, uint32_t sequence, bool is_recoverable)
+{
+    tds_put_u8(writer, TDS_TOKEN_SESSIONSTATE);
+    tds_put_u32(writer, 4 + 1 + 2);
+    tds_put_u32(writer, sequence);
+    tds_put_u8(writer, is_recoverable);
+    tds_put_u16(writer, 0); /* state 0, without a value */
 }

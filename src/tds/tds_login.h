@@ -36,6 +36,10 @@ typedef struct TdsLogin {
     Str      host, user, password, app, server, language, database;
     bool     odbc, read_only_intent, integrated, changes_password, asks_features, asks_utf8,
         asks_fed_auth;
+    /* SESSIONRECOVERY: a client that may come back after its connection broke, and one that does. */
+    bool asks_recovery;
+    Str  recovered_database; /* empty: it does not come back */
+    bool acks_recovery;      /* the server's decision, for tds_put_feature_ack */
 } TdsLogin;
 
 bool tds_parse_login(Bytes body, Arena *arena, TdsLogin *out) MUST_CHECK;
@@ -43,5 +47,7 @@ bool tds_parse_login(Bytes body, Arena *arena, TdsLogin *out) MUST_CHECK;
 void tds_put_login(TdsWriter *writer, const TdsLogin *login);
 /* FEATUREEXTACK: what we honour of what was asked. */
 void tds_put_feature_ack(TdsWriter *writer, const TdsLogin *login);
+/* SESSIONSTATE: whether a client that comes back finds everything as it was. */
+void tds_put_session_state(TdsWriter *writer, uint32_t sequence, bool is_recoverable);
 
 #endif

@@ -192,6 +192,9 @@ static bool get_item(TdsResponse *response, Arena *arena, TdsItem *out)
         out->kind = TDS_ITEM_RETURN_VALUE;
         return get_return_value(response, arena, out);
     case TDS_TOKEN_FEATUREEXTACK: return skip_features(&response->cursor);
+    case TDS_TOKEN_SESSIONSTATE:
+        (void)tds_get_bytes(&response->cursor, tds_get_u32(&response->cursor));
+        return !response->cursor.failed;
     case TDS_TOKEN_TABNAME:
     case TDS_TOKEN_COLINFO:
     case TDS_TOKEN_ORDER: (void)get_content(response); return !response->cursor.failed;

@@ -669,6 +669,64 @@ static void bytes_count_for_the_statement_that_sent_them(void **state)
     client_close(watcher);
 }
 
+/* --- a client that comes back --- */
+
+static Client *connected_to_recover(const World *world, const char *database, bool *is_acked)
+{
+    Client  *client = client_open(world->port);
+    TdsLogin login  = client_default_login();
+    size_t   at;
+
+    assert_non_null(client);
+    login.asks_recovery      = true;
+    login.recovered_database = str_from_c(database);
+    assert_true(client_prelogin(client));
+    assert_true(client_login(client, &login));
+    *is_acked = false;
+    for (at = 0; at + 8 < client->message.body.len; at++) /* the feature, two bytes long */
+        *is_acked |= memcmp(client->message.body.ptr + at, "\xAE\x01\x02\0\0\0\0\0", 8) == 0;
+    return client;
+}
+
+/* What the answer says of the session: 1, 0, or nothing: -1. */
+static int state_of(Client *client, const char *sql)
+{
+    TdsItem item;
+
+    assert_true(client_batch(client, sql));
+    while (client_next(client, &item))
+        if (item.kind == TDS_ITEM_OTHER && item.token == TDS_TOKEN_SESSIONSTATE)
+            return client->message.body.ptr[client->response.cursor.at - 3];
+    return -1;
+}
+
+static void a_client_may_come_back_when_the_knob_says_so(void **state)
+{
+    World  *world = *state;
+    bool    is_acked;
+    Client *client = connected_to_recover(world, "", &is_acked);
+
+    assert_false(is_acked);
+    assert_int_equal(state_of(client, "SET NOCOUNT ON"), -1);
+    client_close(client);
+    run(world, "EXEC tidesim.knob 'session_recovery', 'on'");
+    client = connected_to_recover(world, "", &is_acked);
+    assert_true(is_acked);
+    assert_int_equal(state_of(client, "SELECT 1"), -1);
+    assert_int_equal(state_of(client, "SET NOCOUNT ON"), 0);
+    assert_int_equal(state_of(client, "SELECT 1"), -1);
+    assert_int_equal(state_of(client, "SET NOCOUNT OFF"), 1);
+    assert_int_equal(state_of(client, "CREATE TABLE #t (a int)"), 0);
+    assert_int_equal(state_of(client, "DROP TABLE #t"), 1);
+    assert_int_equal(state_of(client, "BEGIN TRAN"), 0);
+    assert_int_equal(state_of(client, "COMMIT; USE shop"), 1);
+    client_close(client);
+    client = connected_to_recover(world, "shop", &is_acked); /* where it was */
+    assert_true(is_acked);
+    assert_int_equal(client_number(client, "SELECT DB_ID()"), client_number(client, "SELECT DB_ID('shop')"));
+    client_close(client);
+}
+
 /* --- the same bytes again --- */
 
 static const char *const script[] = {
@@ -780,6 +838,7 @@ int main(void)
         SERVER_TEST(a_restart_drops_everybody_and_keeps_the_data),
         SERVER_TEST(a_restart_may_leave_silence),
         SERVER_TEST(bytes_count_for_the_statement_that_sent_them),
+        SERVER_TEST(a_client_may_come_back_when_the_knob_says_so),
         SERVER_TEST(the_same_seed_and_requests_give_the_same_bytes),
         SERVER_TEST(a_reset_server_gives_the_same_bytes_again),
     };
