@@ -182,35 +182,54 @@ UNUSED static void talk_await(Talk *talk, const char *wait_type, const Talk *blo
              atomic_load(&talk->is_done) ? talk->out.ptr : "nothing yet");
 }
 
-/* A server with the empty database shop. */
-UNUSED static Talks *talks_open(void)
+static inline Talks *talks_start(Talks *talks)
 {
-    Arena   *arena = arena_new();
-    Talks   *talks = ARENA_NEW(arena, Talks);
-    SimError error = SIM_ERROR_INIT;
-
-    talks->arena       = arena;
-    talks->clock       = clock_new_real();
-    talks->sched       = sched_new_real();
-    talks->rng         = rng_new(11);
+    SimError   error   = SIM_ERROR_INIT;
     SimOptions options = {.clock               = talks->clock,
                           .sched               = talks->sched,
                           .rng                 = talks->rng,
                           .capture_interval_ms = -1,
                           .login               = STR("sa"),
                           .password            = STR("secret")};
+
     if (!sim_server_open(&options, &talks->server, &error)) fail_msg("%s", error.message);
     talks->watcher = talk_login(talks, "master", false);
     do_run(talks->watcher, "CREATE DATABASE shop");
     return talks;
 }
 
+/* A server with the empty database shop; on threads, or on a scheduler that the seed drives. */
+UNUSED static Talks *talks_open(void)
+{
+    Arena *arena = arena_new();
+    Talks *talks = ARENA_NEW(arena, Talks);
+
+    talks->arena = arena;
+    talks->clock = clock_new_real();
+    talks->sched = sched_new_real();
+    talks->rng   = rng_new(11);
+    return talks_start(talks);
+}
+
+UNUSED static Talks *talks_open_simulated(uint64_t seed)
+{
+    Arena *arena = arena_new();
+    Talks *talks = ARENA_NEW(arena, Talks);
+
+    talks->arena = arena;
+    talks->sched = sched_new_simulated(seed, INT64_C(1767225600000000), &talks->clock);
+    talks->rng   = rng_new(seed);
+    return talks_start(talks);
+}
+
 UNUSED static void talks_close(Talks *talks)
 {
+    bool simulated = sched_is_simulated(talks->sched); /* the clock is its own then */
+
     talk_close(talks->watcher);
     sim_server_close(talks->server);
     rng_close(talks->rng);
-    clock_close(talks->clock);
+    if (!simulated) clock_close(talks->clock);
     sched_close(talks->sched);
     arena_close(talks->arena);
 }
