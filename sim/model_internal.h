@@ -364,6 +364,9 @@ void       lock_give_back_last(SimTxn *txn); /* what lock_wait has waited for */
 void       lock_release_all(SimTxn *txn);
 /* Somebody else has a lock on the row that stands in the way of writing it. With the latch held. */
 bool lock_row_is_in_way(SimTxn *txn, const Item *place, LockMode mode);
+/* The transaction has put a version on a row that the lock manager knows: those who wait there
+ * already must not be served before it ends. With the latch held. */
+void lock_note_writer(SimTxn *txn, const Item *place);
 bool waiter_check(SimWaiter *waiter, SimError *error) MUST_CHECK; /* attention, kill */
 /* The range of a lock resource is over; it goes with the last one that waits for it. */
 void lock_end_range(LockManager *manager, LockResource *resource);

@@ -653,6 +653,17 @@ bool lock_row_is_in_way(SimTxn *txn, const Item *place, LockMode mode)
     return in_way;
 }
 
+void lock_note_writer(SimTxn *txn, const Item *place)
+{
+    LockManager *manager = manager_of(txn);
+
+    (void)pthread_mutex_lock(&manager->mutex);
+    LockResource *resource = find_resource(manager, place);
+    Hold         *hold     = resource != NULL ? hold_of(manager, resource, txn) : NULL;
+    if (hold != NULL && hold->counts[LOCK_X] == 0) hold->counts[LOCK_X] = 1;
+    (void)pthread_mutex_unlock(&manager->mutex);
+}
+
 /* --- giving back --- */
 
 static void give_back_and_unlock(LockManager *manager, SimTxn *txn, LockResource *resource,

@@ -206,6 +206,8 @@ static void put_version(SimTxn *txn, SimTable *table, Body *body, Item *place, S
     atomic_store_explicit(&row->stamp, stamp_of_txn(txn), memory_order_release);
     if (body->tree_count > 1) body_add_entries(body, place, row, before, txn_key(txn));
     place->ref = row;
+    if (atomic_load_explicit(&place->flags, memory_order_acquire) & ITEM_LOCKED)
+        lock_note_writer(txn, place);
     txn_push_row(txn, table, row);
     txn_count_rows(txn, table, live(row) - live(before),
                    (live(row) ? (int64_t)row_size(row) : 0) -
