@@ -46,6 +46,8 @@ typedef struct SimScanError { /* a row of dm_cdc_errors */
 } SimScanError;
 
 bool sim_cdc_is_enabled(const SimDatabase *database);
+/* By a transaction that has not committed yet. */
+bool sim_cdc_is_enabling(const SimDatabase *database, const SimTxn *txn);
 bool sim_cdc_enable_database(SimTxn *txn, SimError *error) MUST_CHECK;
 bool sim_cdc_disable_database(SimTxn *txn, SimError *error) MUST_CHECK;
 

@@ -67,6 +67,16 @@ bool sim_cdc_is_enabled(const SimDatabase *database)
     return is_enabled;
 }
 
+bool sim_cdc_is_enabling(const SimDatabase *database, const SimTxn *txn)
+{
+    SimCdc *cdc = database->cdc;
+
+    (void)pthread_mutex_lock(&cdc->mutex);
+    bool is_enabling = cdc->enabling == txn;
+    (void)pthread_mutex_unlock(&cdc->mutex);
+    return is_enabling;
+}
+
 void cdc_record_free(LogRecord *record)
 {
     row_release(record->before);

@@ -51,11 +51,21 @@ bool cdc_min_lsn(SimSession *session, SimDatabase *database, Str name, Arena *ar
     return true;
 }
 
+/* In the session's own transaction. */
+static bool is_enabling(const SimSession *session)
+{
+    for (size_t i = 0; i < session->txn_count; i++)
+        if (session->txns[i].database == session->database &&
+            sim_cdc_is_enabling(session->database, session->txns[i].txn))
+            return true;
+    return false;
+}
+
 bool cdc_need_enabled(ProcCall *call)
 {
     SimDatabase *database = call->session->database;
 
-    if (sim_cdc_is_enabled(database)) return true;
+    if (sim_cdc_is_enabled(database) || is_enabling(call->session)) return true;
     return sim_error(call->error, 22901,
                      "The database '%.*s' is not enabled for Change Data Capture. Ensure that the "
                      "correct database context is set and retry the "
@@ -494,8 +504,8 @@ static bool sp_cdc_generate_wrapper_function(ProcCall *call)
     Str                     name, columns, flags;
 
     if (!cdc_need_enabled(call)) return false;
-    bool has_lists = (proc_text(call, 2, &columns) && columns.len > 0) |
-                     (proc_text(call, 3, &flags) && flags.len > 0);
+    bool has_columns = proc_text(call, 2, &columns) && columns.len > 0;
+    bool has_flags   = proc_text(call, 3, &flags) && flags.len > 0;
     if (proc_text(call, 0, &name) && name.len > 0) {
         if (!find_instance(call, 0, &instance)) return false;
         if (!all_captured(call, 2, &instance))
@@ -508,7 +518,7 @@ static bool sp_cdc_generate_wrapper_function(ProcCall *call)
                              "One or more columns in the list of columns needing update flags was "
                              "not a captured column of the change table %.*s_CT.",
                              STR_ARG(instance.name));
-    } else if (has_lists) {
+    } else if (has_columns || has_flags) {
         return sim_error(call->error, 22921,
                          "Unable to generate scripts for all capture instances that the caller is "
                          "authorized to access. To generate all such scripts, the parameters "

@@ -391,6 +391,39 @@ static void the_same_seed_gives_the_same_lsns(void **state)
     arena_close(arena);
 }
 
+static uint32_t big_endian(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* 2.13: each commit ends a block; blocks are 8 to 64 apart, records take slots. */
+static void lsns_are_laid_out_in_blocks_and_slots(void **state)
+{
+    Shop     shop;
+    uint32_t block = 0, steps = 0;
+    (void)state;
+
+    shop_open(&shop, (WorldOptions){.seed = 5}, (TestTable){0});
+    for (int64_t id = 0; id < 300; id++) {
+        SimTxn *txn = actor_begin(&shop.actor);
+        do_insert(txn, shop.table, (TestRow){id, id, NULL});
+        do_insert(txn, shop.table, (TestRow){1000 + id, id, NULL});
+        Lsn lsn = actor_commit(txn);
+        assert_int_equal(big_endian(lsn.bytes), 0x2A);
+        assert_int_equal(lsn.bytes[8], 0);
+        assert_int_equal(lsn.bytes[9], 4); /* behind its begin and two rows */
+        uint32_t now = big_endian(lsn.bytes + 4);
+        if (block != 0) {
+            assert_in_range(now - block, 8, 64);
+            steps |= 1u << ((now - block) / 8);
+        }
+        block = now;
+    }
+    assert_int_equal(steps & 0x1FE, steps); /* of many widths */
+    assert_true(steps != 0 && (steps & (steps - 1)) != 0);
+    shop_close(&shop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +444,7 @@ int main(void)
         cmocka_unit_test(an_idle_entry_never_passes_a_commit),
         cmocka_unit_test(more_transactions_than_a_cycle_holds_are_read_in_order),
         cmocka_unit_test(the_same_seed_gives_the_same_lsns),
+        cmocka_unit_test(lsns_are_laid_out_in_blocks_and_slots),
     };
     return RUN_TESTS(tests);
 }

@@ -208,3 +208,44 @@ USE master;
 --> # Changed database context to 'master'.
 EXEC sys.sp_cdc_enable_db;
 --> !22989 16 1 line 1: Could not enable Change Data Capture for database 'master'. Change data capture is not supported on system databases, or on a distribution database.
+-- enabling and disabling are part of a transaction
+CREATE DATABASE two;
+-->
+USE two;
+--> # Changed database context to 'two'.
+CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, v int NULL);
+-->
+BEGIN TRAN; EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table 'dbo', 't', N'gate'; ROLLBACK;
+--> # Job 'cdc.two_capture' started successfully.
+--> # Job 'cdc.two_cleanup' started successfully.
+SELECT (SELECT is_cdc_enabled FROM sys.databases WHERE name = 'two') AS is_on, SCHEMA_ID('cdc') AS cdc_schema, (SELECT COUNT(*) FROM sys.database_principals WHERE name IN ('cdc', 'gate')) AS principals;
+--> is_on|cdc_schema|principals
+--> 0|NULL|0
+--> (1)
+BEGIN TRAN; EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table 'dbo', 't', N'gate'; INSERT INTO t VALUES (1, 1); COMMIT;
+--> # Job 'cdc.two_capture' started successfully.
+--> # Job 'cdc.two_cleanup' started successfully.
+--> (1)
+EXEC tidesim.capture_mode 'two', 'manual';
+-->
+INSERT INTO t VALUES (2, 2);
+--> (1)
+BEGIN TRAN; EXEC sys.sp_cdc_disable_table 'dbo', 't', 'all'; INSERT INTO t VALUES (3, 3); ROLLBACK;
+--> (1)
+INSERT INTO t VALUES (4, 4);
+--> (1)
+EXEC tidesim.scan_now;
+--> transactions|rows
+--> 3|3
+--> (1)
+SELECT id FROM cdc.dbo_t_CT WHERE id > 1 ORDER BY __$start_lsn;
+--> id
+--> 2
+--> 4
+--> (2)
+BEGIN TRAN; EXEC sys.sp_cdc_disable_db; ROLLBACK;
+-->
+SELECT COUNT(*) AS instances FROM cdc.change_tables;
+--> instances
+--> 1
+--> (1)

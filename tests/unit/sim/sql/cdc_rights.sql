@@ -154,10 +154,12 @@ BEGIN TRY EXEC (N'SELECT * FROM dbo.nothing'); END TRY BEGIN CATCH SELECT ERROR_
 --> Nome de objeto 'dbo.nothing' inválido.
 --> (1)
 SET LANGUAGE us_english; SELECT @@LANGUAGE AS language;
+--> # Changed language setting to us_english.
 --> language
 --> us_english
 --> (1)
 SELECT * FROM dbo.nothing;
 --> !208 16 1 line 1: Invalid object name 'dbo.nothing'.
 SET LANGUAGE Brazilian; SELECT * FROM cdc.change_tables;
+--> # Changed language setting to Português (Brasil).
 --> !229 14 5 line 1: A permissão SELECT foi negada no objeto 'change_tables', banco de dados 'shop', esquema 'cdc'.
