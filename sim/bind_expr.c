@@ -238,6 +238,23 @@ static bool bind_case(Binder *binder, QueryScope *scope, const Expr *expr, Node 
     return true;
 }
 
+static const SimCollation *database_collation(const Binder *binder)
+{
+    const SimCollation *own = sim_database_collation(binder->session->database);
+    return own ? own : sim_collation_default();
+}
+
+/* A text written down has the database's collation, and its code page. */
+static void use_collation(Binder *binder, const Expr *expr, Node *node)
+{
+    const SimCollation *own = sim_database_collation(binder->session->database);
+
+    if (!own || node->value.is_null || !sim_type_is_text(node->value.type.kind)) return;
+    bool unicode = sim_type_is_unicode(node->value.type.kind);
+    if (!unicode) node->value.bytes = sim_text_from_utf8(binder->arena, own, false, expr->text);
+    node->value.type.collation = node->type.collation = own;
+}
+
 static bool bind_cast(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
 {
     Node   *arg = NULL, *style = NULL;
@@ -253,6 +270,8 @@ static bool bind_cast(Binder *binder, QueryScope *scope, const Expr *expr, Node 
     }
     if (sim_type_is_text(type.kind) && !type.collation && arg->collation_rank > 0)
         type.collation = arg->type.collation;
+    if (sim_type_is_text(type.kind) && !type.collation)
+        type.collation = sim_database_collation(binder->session->database);
     Node *node           = call_node(binder, expr, eval_convert, type, style ? 2 : 1);
     node->args[0]        = arg;
     node->args[1]        = style;
@@ -293,7 +312,7 @@ static bool bind_scalar_subquery(Binder *binder, QueryScope *scope, const Expr *
 static bool bind_collate(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
 {
     const SimCollation *collation = sim_name_equal(expr->text, STR("DATABASE_DEFAULT"))
-                                        ? sim_collation_default()
+                                        ? database_collation(binder)
                                         : sim_collation_find(expr->text);
     Node               *arg       = NULL;
 
@@ -422,7 +441,8 @@ bool bind_expr(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
     switch (expr->kind) {
     case EXPR_LITERAL:
         *out = node_const(binder->arena, &expr->value, expr->line);
-        ok   = true;
+        use_collation(binder, expr, *out);
+        ok = true;
         break;
     case EXPR_COLUMN:
         ok = scope ? bind_column(binder, scope, expr, out)

@@ -172,7 +172,9 @@ static bool fill_databases(VirtualRows *rows, Exec *exec, BoundSource *source)
         view_set(rows, row, "create_date", value_datetime(sim_database_created_us(database)));
         view_set(rows, row, "compatibility_level",
                  INT(compatibility(front_version(exec->session))));
-        view_set(rows, row, "collation_name", TEXT(sim_collation_name(sim_collation_default())));
+        const SimCollation *collation = sim_database_collation(database);
+        view_set(rows, row, "collation_name",
+                 TEXT(sim_collation_name(collation ? collation : sim_collation_default())));
         bool single = sim_database_single_user(database) != 0;
         view_set(rows, row, "user_access", INT(single ? 1 : 0));
         view_set(rows, row, "user_access_desc",

@@ -130,7 +130,9 @@ static bool lookup_row(const Lookup *lookup, Arena *arena, bool *found_out, SimE
     SimValue       *equal   = ARENA_ARRAY(arena, SimValue, lookup->count + 1);
     const SimIndex *index   = lookup_index(lookup, equal);
     SimRange        range   = {.index = index, .equal = equal};
-    SimScanOptions  options = {.isolation = SIM_READ_COMMITTED, .limit_hint = 1};
+    SimScanOptions  options = {.isolation  = SIM_READ_COMMITTED,
+                              .locks_rows = true, /* what is there now, not an older version */
+                              .limit_hint = 1};
     SimScan        *scan    = NULL;
     size_t          count   = 0;
     bool            ok      = true;
@@ -279,7 +281,7 @@ bool constraint_check_rows(SimSession *session, const Stmt *stmt, SimDatabase *d
     size_t              count = 0;
     bool                ok    = true;
     SimRange            range = {0};
-    SimScanOptions options = {.isolation = SIM_READ_COMMITTED};
+    SimScanOptions      options = {.isolation = SIM_READ_COMMITTED, .locks_rows = true};
 
     change_begin(&change, session, stmt, arena, error);
     change.target = (Target){.database = database, .table = table, .info = info,

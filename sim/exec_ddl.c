@@ -62,6 +62,18 @@ static bool computed_type(const Ddl *ddl, const Expr *expr, const SimColumn *col
     return true;
 }
 
+/* A temporary table has tempdb's collation, unless it asks for the database's. */
+static const SimCollation *column_collation(const Ddl *ddl, bool of_session)
+{
+    const SimDatabase *database = ddl->session->database;
+    Str                name     = ddl->stmt->object.name;
+
+    if (!of_session && name.len > 0 && name.ptr[0] == '#') return NULL;
+    if (!of_session && !str_is_empty(ddl->stmt->object.database))
+        database = sim_server_find_database(ddl->session->server, ddl->stmt->object.database);
+    return database ? sim_database_collation(database) : NULL;
+}
+
 static bool make_column(const Ddl *ddl, const ColumnDef *def, SimColumn *out)
 {
     *out = (SimColumn){
@@ -79,10 +91,13 @@ static bool make_column(const Ddl *ddl, const ColumnDef *def, SimColumn *out)
                                        ? ddl_made_up_name(ddl, "DF", ddl->stmt->object.name, def->name)
                                        : def->default_name,
         .default_is_system_named = str_is_empty(def->default_name)};
-    if (!str_is_empty(def->collation)) {
+    bool is_default = sim_name_equal(def->collation, STR("DATABASE_DEFAULT"));
+    if (str_is_empty(def->collation) || is_default) {
+        if (sim_type_is_text(def->type.kind) || def->type.kind == SIM_TEXT ||
+            def->type.kind == SIM_NTEXT)
+            out->type.collation = column_collation(ddl, is_default);
+    } else {
         out->type.collation = sim_collation_find(def->collation);
-        if (!out->type.collation && sim_name_equal(def->collation, STR("DATABASE_DEFAULT")))
-            out->type.collation = sim_collation_default();
         if (!out->type.collation)
             return sim_error(ddl->error, 448, "Invalid collation '%.*s'.", STR_ARG(def->collation));
     }
@@ -561,6 +576,19 @@ static bool truncate(const Ddl *ddl)
 }
 
 /* --- schemas and databases --- */
+static bool create_database(const Ddl *ddl, Str name)
+{
+    Str                 wanted    = ddl->stmt->name;
+    const SimCollation *collation = str_is_empty(wanted) ? NULL : sim_collation_find(wanted);
+
+    if (!str_is_empty(wanted) && !collation)
+        return sim_error(ddl->error, 448, "Invalid collation '%.*s'.", STR_ARG(wanted));
+    if (!sim_create_database(ddl->session->server, name, ddl->error)) return false;
+    SimDatabase *database = sim_server_find_database(ddl->session->server, name);
+    if (database) sim_database_set_collation(database, collation);
+    return true;
+}
+
 static bool schema_or_database(const Ddl *ddl)
 {
     SimSession *session = ddl->session;
@@ -582,10 +610,7 @@ static bool schema_or_database(const Ddl *ddl)
             return sim_error(
                 ddl->error, 226,
                 "CREATE DATABASE statement not allowed within multi-statement transaction.");
-        if (!str_is_empty(stmt->name) && sim_collation_find(stmt->name) != sim_collation_default())
-            return sim_not_supported(ddl->error, "a database with the collation %.*s",
-                                     STR_ARG(stmt->name));
-        return sim_create_database(session->server, name, ddl->error);
+        return create_database(ddl, name);
     case STMT_DROP_DATABASE:
         if (!session->login.is_sysadmin || !sim_server_find_database(session->server, name)) {
             if (stmt->if_exists) return true;

@@ -208,7 +208,10 @@ static bool match_args(ProcCall *call, const SimModule *module, const Stmt *tree
 static bool declare_parameter(ProcCall *call, const SimModule *module, const VariableDef *parameter,
                               const ProcArg *arg)
 {
-    SimValue given = value_null(), value = sim_null(parameter->type);
+    SimType  type  = parameter->type;
+    if (sim_type_is_text(type.kind))
+        type.collation = sim_database_collation(call->session->database);
+    SimValue given = value_null(), value = sim_null(type);
 
     if (arg && !arg->is_default) {
         given = arg->value;
@@ -220,9 +223,9 @@ static bool declare_parameter(ProcCall *call, const SimModule *module, const Var
     } else if (!run_expression(call->session, parameter->value, call->arena, &given, call->error)) {
         return false;
     }
-    Variable *variable = frame_declare(call->session->frame, parameter->name, &parameter->type);
+    Variable *variable = frame_declare(call->session->frame, parameter->name, &type);
     if (!given.is_null &&
-        !session_convert(call->session, &given, &parameter->type, call->arena, &value, call->error)) {
+        !session_convert(call->session, &given, &type, call->arena, &value, call->error)) {
         if (call->error->number == 245)
             sim_error(call->error, 8114, "Error converting data type %s to %s.",
                       sim_type_name(given.type.kind), sim_type_name(parameter->type.kind));

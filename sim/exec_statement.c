@@ -40,7 +40,7 @@ done:
 bool run_expression(SimSession *session, const Expr *expr, Arena *arena, SimValue *out,
                     SimError *error)
 {
-    if (expr->kind == EXPR_LITERAL) {
+    if (expr->kind == EXPR_LITERAL && !sim_database_collation(session->database)) {
         *out = expr->value;
         return true;
     }
@@ -395,12 +395,15 @@ static bool run_declare(SimSession *session, const Stmt *stmt, Arena *arena, Sim
         SimValue  value    = sim_null(def->type), stored;
         Variable *variable = frame_find(session->frame, def->name);
         if (def->value && !run_expression(session, def->value, arena, &value, error)) return false;
+        SimType type = def->type;
+        if (sim_type_is_text(type.kind)) type.collation = sim_database_collation(session->database);
         if (!variable)
             variable = frame_declare(session->frame, def->name,
-                                     &def->type); /* again inside a loop: the same one */
+                                     &type); /* again inside a loop: the same one */
+        variable->type.collation = type.collation; /* it may have been described before a USE */
         if (!def->value) continue;
         stored = sim_null(def->type);
-        if (!value.is_null && !session_convert(session, &value, &def->type, arena, &stored, error))
+        if (!value.is_null && !session_convert(session, &value, &type, arena, &stored, error))
             return false;
         variable_set(variable, &stored);
     }

@@ -156,6 +156,9 @@ void sim_table_adopt(SimTable *table, Arena *arena);
 SimDatabase *sim_server_find_database(SimServer *server, Str name);
 Str          sim_database_name(const SimDatabase *database);
 int32_t      sim_database_id(const SimDatabase *database);
+/* Of its columns, literals and variables; NULL: the server's. */
+const SimCollation *sim_database_collation(const SimDatabase *database);
+void                sim_database_set_collation(SimDatabase *database, const SimCollation *collation);
 bool         sim_database_is_system(const SimDatabase *database);  /* master, tempdb, model, msdb */
 int64_t      sim_database_created_us(const SimDatabase *database); /* local */
 /* NULL if there is none. `schema` empty: dbo. */

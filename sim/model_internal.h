@@ -633,6 +633,7 @@ struct SimDatabase {
     int32_t          id;
     bool             is_system, is_dropped;
     int64_t          created_us;
+    _Atomic(const SimCollation *) collation; /* NULL: the server's */
     Arena           *arena; /* names; under the catalog lock */
     pthread_rwlock_t catalog;
     Map             *tables_by_name;

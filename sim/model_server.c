@@ -68,6 +68,16 @@ int32_t sim_database_id(const SimDatabase *database)
     return database->id;
 }
 
+const SimCollation *sim_database_collation(const SimDatabase *database)
+{
+    return atomic_load(&database->collation);
+}
+
+void sim_database_set_collation(SimDatabase *database, const SimCollation *collation)
+{
+    atomic_store(&database->collation, collation == sim_collation_default() ? NULL : collation);
+}
+
 bool sim_database_is_system(const SimDatabase *database)
 {
     return database->is_system;

@@ -177,8 +177,11 @@ static bool fn_database_property(const Call *call, SimValue *out)
         return give_text(
             call, sim_database_single_user(database) != 0 ? STR("SINGLE_USER") : STR("MULTI_USER"),
             out);
-    if (sim_name_equal(name, STR("Collation")))
-        return give_text(call, sim_collation_name(sim_collation_default()), out);
+    if (sim_name_equal(name, STR("Collation"))) {
+        const SimCollation *collation = sim_database_collation(database);
+        return give_text(
+            call, sim_collation_name(collation ? collation : sim_collation_default()), out);
+    }
     return give_database_property(call, name, out);
 }
 

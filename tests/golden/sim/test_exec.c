@@ -46,6 +46,7 @@ SCRIPT_TEST(common_tables_recurse, "recursion")
 SCRIPT_TEST(merge_does_each_row_once, "merge")
 SCRIPT_TEST(cursors_walk, "cursors")
 SCRIPT_TEST(values_compare_and_round, "values")
+SCRIPT_TEST(databases_have_their_collations, "collation")
 SCRIPT_TEST(others_act_by_their_rights, "context")
 
 int main(void)
@@ -56,7 +57,7 @@ int main(void)
         cmocka_unit_test(joins_subqueries_and_sets), cmocka_unit_test(windows_and_frames),
         cmocka_unit_test(common_tables_recurse),     cmocka_unit_test(merge_does_each_row_once),
         cmocka_unit_test(cursors_walk),              cmocka_unit_test(values_compare_and_round),
-        cmocka_unit_test(others_act_by_their_rights),
+        cmocka_unit_test(others_act_by_their_rights), cmocka_unit_test(databases_have_their_collations),
     };
 
     return cmocka_run_group_tests_name("exec", tests, NULL, NULL);
