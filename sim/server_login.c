@@ -1,7 +1,9 @@
 /* server_login.c - how a client comes in: PRELOGIN and LOGIN7 (sqlserver.md 2.3, 2.4). */
 #include "sim/server_internal.h"
 
-#define SERVER_NAME   STR("TIDESIM")
+#define SERVER_NAME STR("TIDESIM")
+#define TLS_PACKET_BYTES \
+    ((size_t)16383) /* the largest one that is encrypted: what a record holds */
 #define VERSION_BUILD 4135
 
 static uint8_t major_version(int year)
@@ -86,10 +88,10 @@ static bool refuse_login(Connection *connection, const TdsLogin *login, const Si
     return false;
 }
 
-static size_t negotiated_packet_bytes(uint32_t asked)
+static size_t negotiated_packet_bytes(uint32_t asked, size_t most)
 {
     if (asked == 0) return TDS_DEFAULT_PACKET_BYTES;
-    return MIN(MAX((size_t)asked, (size_t)TDS_MIN_PACKET_BYTES), (size_t)TDS_MAX_PACKET_BYTES);
+    return MIN(MAX((size_t)asked, (size_t)TDS_MIN_PACKET_BYTES), most);
 }
 
 static bool accept_login(Connection *connection, const TdsLogin *login)
@@ -97,7 +99,8 @@ static bool accept_login(Connection *connection, const TdsLogin *login)
     TdsWriter *writer       = connection->writer;
     uint32_t   tds_version  = connection->client.tds_version;
     Str        database     = sim_session_database(connection->session);
-    size_t     packet_bytes = negotiated_packet_bytes(login->packet_bytes);
+    size_t     packet_most  = connection->tls ? TLS_PACKET_BYTES : TDS_MAX_PACKET_BYTES;
+    size_t     packet_bytes = negotiated_packet_bytes(login->packet_bytes, packet_most);
     bool       is_tds8      = login->asks_tds8 && connection->is_strict;
     uint8_t    collation[5];
 

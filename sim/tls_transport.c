@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define PIECE_BYTES ((size_t)64 << 10)                 /* encrypted at once, in records of 16 KiB */
-#define OUT_BYTES   (PIECE_BYTES + ((size_t)32 << 10)) /* also a certificate and those behind it */
-#define LATE_BYTES  ((size_t)256)
+#define OUT_BYTES    ((size_t)128 << 10) /* encrypted and not sent yet */
+#define RECORD_BYTES ((size_t)34 << 10)  /* the largest packet, encrypted */
+#define LATE_BYTES   ((size_t)256)
 
 struct TlsTransport {
     TdsTransport    base; /* first */
@@ -21,7 +21,10 @@ struct TlsTransport {
     bool            is_in_messages; /* the handshake's bytes come as messages */
     bool            is_peeking;     /* must not wait, nor touch `out` */
     bool            saw_end;        /* the socket's */
-    size_t          late_len; /* what a look made OpenSSL say, to be sent in front of the next */
+    uint8_t         head[4]; /* of the packet that is being written, until its length is known */
+    size_t          head_len;
+    size_t          packet_left; /* its bytes that are still to come */
+    size_t          late_len;    /* what a look made OpenSSL say, to be sent in front of the next */
     uint8_t         late[LATE_BYTES];
     size_t          out_len;
     uint8_t         out[OUT_BYTES];
@@ -137,25 +140,56 @@ static bool tls_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *got_
     return ok;
 }
 
+/* How much of the bytes the next record takes: to the end of a packet. Packets may come in pieces. */
+static size_t next_record(TlsTransport *transport, const uint8_t *bytes, size_t len)
+{
+    size_t part;
+
+    if (transport->packet_left == 0) {
+        part = MIN(sizeof transport->head - transport->head_len, len);
+        memcpy(transport->head + transport->head_len, bytes, part);
+        transport->head_len += part;
+        if (transport->head_len < sizeof transport->head) return part;
+        transport->packet_left = ((size_t)transport->head[2] << 8 | transport->head[3]) -
+                                 (transport->head_len - part);
+        transport->head_len = 0;
+    }
+    part = MIN(transport->packet_left, len);
+    transport->packet_left -= part;
+    return part;
+}
+
+/* Encrypts as many packets as there is room for; how many bytes that were, 0: it failed. */
+static size_t encrypt(TlsTransport *transport, const uint8_t *bytes, size_t len, Err *err)
+{
+    size_t done = 0;
+    bool   ok   = true;
+
+    pthread_mutex_lock(&transport->lock);
+    ERR_clear_error();
+    memcpy(transport->out, transport->late, transport->late_len);
+    transport->out_len  = transport->late_len;
+    transport->late_len = 0;
+    while (ok && done < len && OUT_BYTES - transport->out_len >= RECORD_BYTES) {
+        size_t part = next_record(transport, bytes + done, len - done), written;
+        ok          = SSL_write_ex(transport->ssl, bytes + done, part, &written) == 1;
+        done += part;
+    }
+    if (!ok) (void)tls_fail(err, ERR_SOURCE, "TLS", "nothing more can be encrypted");
+    pthread_mutex_unlock(&transport->lock);
+    return ok ? done : 0;
+}
+
+/* A record for each packet, as SQL Server does it, so that a client which counts on one has it. They leave together. */
 static bool tls_write(TdsTransport *base, const uint8_t *bytes, size_t len, Err *err)
 {
     TlsTransport *transport = (TlsTransport *)base;
 
     while (len > 0) {
-        size_t part = MIN(len, PIECE_BYTES), written;
-        bool   ok;
-
-        pthread_mutex_lock(&transport->lock);
-        ERR_clear_error();
-        memcpy(transport->out, transport->late, transport->late_len);
-        transport->out_len  = transport->late_len;
-        transport->late_len = 0;
-        ok                  = SSL_write_ex(transport->ssl, bytes, part, &written) == 1;
-        if (!ok) (void)tls_fail(err, ERR_SOURCE, "TLS", "nothing more can be encrypted");
-        pthread_mutex_unlock(&transport->lock);
-        if (!ok || !flush(transport, err)) return false;
-        bytes += part;
-        len -= part;
+        size_t done = encrypt(transport, bytes, len, err);
+        if (done == 0 || !flush(transport, err)) return false;
+        bytes += done;
+        len -= done;
     }
     return true;
 }

@@ -171,6 +171,20 @@ class PyodbcMicrosoft(Pyodbc):
         return f"Driver={library};Server=tcp:{self.host},{self.port};Encrypt=no"
 
 
+class PyodbcFreetdsEncrypted(PyodbcFreetds):
+    name = "pyodbc, FreeTDS, encrypted"
+
+    def driver(self):
+        return super().driver() + ";Encryption=require"
+
+
+class PyodbcMicrosoftEncrypted(PyodbcMicrosoft):
+    name = "pyodbc, Microsoft ODBC 18, encrypted"
+
+    def driver(self):
+        return super().driver().replace("Encrypt=no", "Encrypt=yes;TrustServerCertificate=yes")
+
+
 class Case:
     """One connection, closed at the end."""
 
@@ -323,7 +337,7 @@ def main():
         script.write_text(setup_script(), encoding="utf-8")
         server = Server(folder, "--capture-interval", "manual", "--seed", "7", init=[script])
         try:
-            for client in (kind(server) for kind in (Pymssql, PythonTds, PyodbcFreetds, PyodbcMicrosoft)):
+            for client in (kind(server) for kind in (Pymssql, PythonTds, PyodbcFreetds, PyodbcMicrosoft, PyodbcFreetdsEncrypted, PyodbcMicrosoftEncrypted)):
                 if wanted and client.name not in wanted:
                     continue
                 missing = ""

@@ -443,6 +443,26 @@ static void long_results_arrive_whole(void **state)
     assert_server_is_well(world);
 }
 
+static void an_encrypted_packet_is_a_record(void **state)
+{
+    static const size_t asked[] = {512, 4096, 32767}, given[] = {512, 4096, 16383};
+    World              *world = *state;
+
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        TlsClient *tls = tls_client_connect(world->port, (uint32_t)asked[i]);
+        uint8_t    header[5];
+        assert_true(client_send_batch(tls->client,
+                                      "SELECT REPLICATE('x', 7000), REPLICATE('x', 7000), "
+                                      "REPLICATE('x', 7000)",
+                                      0));
+        assert_int_equal(recv(tls->client->fd, header, sizeof header, MSG_PEEK | MSG_WAITALL), 5);
+        assert_int_equal(header[0], TLS_RECORD_DATA);
+        assert_int_equal(header[3] << 8 | header[4], given[i] + 8 + 16); /* nonce, tag */
+        assert_true(client_read(tls->client));
+        tls_client_close(tls);
+    }
+}
+
 static void long_requests_arrive_whole(void **state)
 {
     World     *world = *state;
@@ -810,6 +830,7 @@ int main(void)
         TLS_TEST(a_client_may_leave_at_any_point),
         TLS_TEST(a_handshake_that_was_tampered_with_fails),
         TLS_TEST(long_results_arrive_whole),
+        TLS_TEST(an_encrypted_packet_is_a_record),
         TLS_TEST(long_requests_arrive_whole),
         TLS_TEST(an_encrypted_attention_stops_a_wait_at_once),
         TLS_TEST(an_attention_in_pieces_is_seen_when_it_is_whole),
