@@ -329,6 +329,77 @@ static void a_writer_before_the_enable_blocks_it_and_one_after_is_in_both(void *
     shop_close(&shop);
 }
 
+/* Writes another table first, and waits with the enable for the writer of the captured one. */
+typedef struct Rival {
+    SimTable *other;
+    Actor     actor;
+    int       priority; /* of deadlocks */
+    int32_t   number;   /* of its error; 0: it committed */
+} Rival;
+
+static void run_rival(void *arg)
+{
+    Rival         *rival = arg;
+    SimError       error = SIM_ERROR_INIT;
+    SimEnableTable args  = {
+         .source_schema = STR("dbo"), .source_name = STR("t"), .capture_instance = STR("c2")};
+
+    rival->actor.waiter.deadlock_priority = rival->priority;
+    SimTxn *txn                           = actor_begin(&rival->actor);
+    do_insert(txn, rival->other, (TestRow){1, 1, "rival"});
+    clock_sleep_ms(rival->actor.world->clock, 50, NULL);
+    if (sim_cdc_enable_table(txn, &args, &error)) {
+        (void)actor_commit(txn);
+        return;
+    }
+    rival->number = error.number;
+    sim_txn_statement_end(txn);
+    sim_txn_rollback(txn);
+}
+
+/* Who loses is a matter of priority; the other goes on, and nothing is left half done. */
+static void enable_and_writer_deadlock(int priority, bool enable_loses)
+{
+    Shop     shop;
+    Rival    rival = {.priority = priority};
+    Actor    writer;
+    SimError error = SIM_ERROR_INIT;
+
+    shop_open_enabled(&shop);
+    rival.other = make_table(&shop.actor, "other", (TestTable){0});
+    actor_open(&rival.actor, shop.world, 52);
+    actor_open(&writer, shop.world, 53);
+    SimTxn *txn = actor_begin(&writer);
+    do_insert(txn, shop.table, (TestRow){1, 1, "writer"});
+    Task *task = sched_spawn(shop.world->sched, "rival", run_rival, &rival);
+    clock_sleep_ms(shop.world->clock, 100, NULL);
+    bool wrote = try_insert(txn, rival.other, (TestRow){1, 2, "writer"}, &error);
+    assert_int_equal(error.number == 1205, !enable_loses && !wrote);
+    sim_txn_statement_end(txn);
+    if (wrote)
+        assert_sim(sim_txn_commit(txn, NULL, &error), &error);
+    else
+        sim_txn_rollback(txn);
+    sched_join(shop.world->sched, task);
+    assert_int_equal(rival.number, enable_loses ? 1205 : 0);
+    assert_int_equal(wrote, enable_loses);
+    (void)scan_log(shop.world);
+    SimCaptureInstance *instances;
+    assert_int_equal(sim_cdc_instances(shop.world->database, shop.world->arena, &instances),
+                     enable_loses ? 1 : 2);
+    assert_changes(shop.world, "ci", enable_loses ? "2:1:1:1:writer" : "");
+    actor_close(&writer);
+    actor_close(&rival.actor);
+    shop_close(&shop);
+}
+
+static void enabling_next_to_writers_can_deadlock_either_way(void **state)
+{
+    (void)state;
+    enable_and_writer_deadlock(-5, true);
+    enable_and_writer_deadlock(5, false);
+}
+
 /* --- disabling --- */
 
 static void a_disabled_instance_goes_at_once(void **state)
@@ -614,6 +685,7 @@ int main(void)
         cmocka_unit_test(an_enable_that_is_rolled_back_leaves_nothing),
         cmocka_unit_test(two_instances_share_commits_and_number_their_commands_in_turn),
         cmocka_unit_test(a_writer_before_the_enable_blocks_it_and_one_after_is_in_both),
+        cmocka_unit_test(enabling_next_to_writers_can_deadlock_either_way),
         cmocka_unit_test(a_disabled_instance_goes_at_once),
         cmocka_unit_test(a_dropped_table_takes_its_instances_along_when_capture_comes),
         cmocka_unit_test(what_captured_tables_refuse),

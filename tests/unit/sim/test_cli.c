@@ -48,13 +48,15 @@ static void options_take_values_either_way(void **state)
                     "--init", "a.sql", "--init=b.sql", "--capture-interval", "250ms",
                     "--idle-entry", "2m", "--retention", "3d", "--time-zone",
                     "W. Europe Standard Time", "--server-version", "2019", "--seed", "7", "--clock",
-                    "virtual", "--latency", "40ms", "--bandwidth", "1800000", "--database", "shop"),
+                    "virtual", "--latency", "40ms", "--bandwidth", "1800000", "--database", "shop",
+                    "--load", "folder"),
               &err);
     assert_str_is(options.listen, "[::1]:0");
     assert_str_is(options.login, "u");
     assert_str_is(options.password, "p:w");
     assert_int_equal(options.init.count, 2);
     assert_str_is(options.init.items[1], "b.sql");
+    assert_str_is(options.load, "folder");
     assert_int_equal(options.capture_interval_ms, 250);
     assert_int_equal(options.idle_entry_ms, 120000);
     assert_int_equal(options.retention_minutes, 4320);
@@ -101,6 +103,8 @@ static void wrong_options_say_what_is_allowed(void **state)
         {CLI_SERVE, {"--tls=none", "--require-encryption"}, "nobody could connect"},
         {CLI_EXEC, {"--require-encryption", "x"}, "unknown option --require-encryption"},
         {CLI_SERVE, {"--log-level", "loud"}, "error, warn, info, debug, trace"},
+        {CLI_SERVE, {"--load", "folder"}, "--load needs --database"},
+        {CLI_EXEC, {"--load", "folder"}, "unknown option --load"},
         {CLI_SERVE, {"shop.sql"}, "--init FILE.sql"},
         {CLI_EXEC, {"--json"}, "exec needs a file"},
         {CLI_EXEC, {"--json=yes", "x"}, "--json takes no value"},
