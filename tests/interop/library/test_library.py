@@ -130,7 +130,7 @@ def as_text(value):
 class Writer(threading.Thread):
     """Changes tables until told to stop, and lets capture follow."""
 
-    def __init__(self, server, tables, pause=0.01):
+    def __init__(self, server, tables, pause=0.1):
         super().__init__()
         self.server, self.tables, self.pause, self.error, self.commits = server, tables, pause, None, 0
         self.ends = threading.Event()
