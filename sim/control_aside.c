@@ -50,7 +50,7 @@ void aside_close(SimSession *session)
     sim_session_close(session);
 }
 
-bool aside_run(Front *front, Str database, Str sql, SimError *error)
+bool aside_run(Front *front, SimSession *caller, Str database, Str sql, SimError *error)
 {
     AsideSink   sink    = {.sink = {.columns = on_columns,
                                     .row     = on_row,
@@ -60,7 +60,9 @@ bool aside_run(Front *front, Str database, Str sql, SimError *error)
     bool        ok;
 
     if (!session) return false;
+    if (caller) sim_waiter_set_inner(front->server, &caller->waiter, &session->waiter);
     ok = sim_session_batch(session, sql, &sink.sink) && sink.error.number == 0;
+    if (caller) sim_waiter_set_inner(front->server, &caller->waiter, NULL);
     aside_close(session);
     if (ok) return true;
     if (sink.error.number == 0)

@@ -156,7 +156,7 @@ static void run_in_cleanup(void *arg, const char *where)
 
     if (pause->is_done || !str_equal(pause->where, str_from_c(where))) return;
     pause->is_done = true;
-    (void)!aside_run(pause->front, pause->database, pause->sql, &ignored);
+    (void)!aside_run(pause->front, NULL, pause->database, pause->sql, &ignored);
 }
 
 bool control_cleanup_pause(ProcCall *call)

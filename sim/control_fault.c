@@ -1,6 +1,7 @@
 /* control_fault.c - faults: what they wait for and what they do (docs/tidesim.md, "Faults"). */
 #include "sim/front_internal.h"
 #include "sim/function.h"
+#include "sim/virtual_clock.h"
 
 #include <string.h>
 
@@ -296,7 +297,7 @@ static bool act(SimSession *session, const SimFault *fault, SimError *error)
         fault_stop_capture(fault, session->database);
         return true;
     case SIM_FAULT_LOSE_GRANT:
-        return aside_run(session->front, sim_database_name(session->database), fault->text, error);
+        return aside_run(session->front, session, sim_database_name(session->database), fault->text, error);
     case SIM_FAULT_LOGIN_ERROR:
     case SIM_FAULT_ACTION_COUNT: break;
     }
@@ -422,6 +423,15 @@ bool control_commit(SimSession *session, SimFaultPlace place, SimError *error)
     return act(session, &entry.fault, error);
 }
 
+/* By the server's clock, unless the server ends. */
+static void stall_scan(Front *front, int64_t ms)
+{
+    int64_t due_ns = clock_monotonic_ns(front->clock) + ms * NS_PER_MS;
+
+    while (clock_monotonic_ns(front->clock) < due_ns && !atomic_load(&front->is_closing))
+        clock_sleep_ms(virtual_clock_inner(front->clock), 2, NULL);
+}
+
 bool control_scan_cycle(void *arg, SimDatabase *database, SimError *error)
 {
     Front     *front    = arg;
@@ -431,10 +441,10 @@ bool control_scan_cycle(void *arg, SimDatabase *database, SimError *error)
     if (!fault_take(front, &occasion, &entry)) return true;
     switch (entry.fault.action) {
     case SIM_FAULT_ERROR: return fault_error(&entry.fault, error);
-    case SIM_FAULT_STALL: clock_sleep_ms(front->clock, entry.fault.ms, NULL); return true;
+    case SIM_FAULT_STALL: stall_scan(front, entry.fault.ms); return true;
     case SIM_FAULT_CAPTURE_STOP: fault_stop_capture(&entry.fault, database); return true;
     case SIM_FAULT_LOSE_GRANT:
-        return aside_run(front, sim_database_name(database), entry.fault.text, error);
+        return aside_run(front, NULL, sim_database_name(database), entry.fault.text, error);
     case SIM_FAULT_DEADLOCK:
     case SIM_FAULT_CLOSE:
     case SIM_FAULT_RESET:

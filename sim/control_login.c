@@ -95,6 +95,7 @@ static void go_down(Front *front, const SimRestart *restart, const SimSession *s
                      ? clock_monotonic_ns(real_clock(front)) + restart->down_ms * NS_PER_MS
                      : 0);
     drop_sessions(front, spared);
+    control_release_gates(front);
 }
 
 void sim_control_restart(SimServer *server, const SimRestart *restart)
@@ -150,7 +151,7 @@ static bool act_on_login(Front *front, const SimLoginRequest *login, const SimFa
         if (login->wire) login->wire->cut(login->wire, fault_cut(fault->action));
         return broken_login(error, fault->action == SIM_FAULT_HALF_CLOSE ? 10060 : 10054);
     case SIM_FAULT_STALL: clock_sleep_ms(front->clock, fault->ms, login->stop); return true;
-    case SIM_FAULT_LOSE_GRANT: return aside_run(front, database_of(login), fault->text, error);
+    case SIM_FAULT_LOSE_GRANT: return aside_run(front, NULL, database_of(login), fault->text, error);
     case SIM_FAULT_CAPTURE_STOP: {
         SimDatabase *database = sim_server_find_database(front->server, database_of(login));
         if (database) fault_stop_capture(fault, database);

@@ -53,10 +53,21 @@ static bool control_load(ProcCall *call)
 
 /* --- reset --- */
 
+void control_release_gates(Front *front)
+{
+    SimSession *session;
+
+    do {
+        session = NULL;
+        front_lock(front);
+        if (front->gates.count > 0) session = front->gates.items[--front->gates.count].session;
+        front_unlock(front);
+        aside_close(session);
+    } while (session);
+}
+
 void control_forget(Front *front)
 {
-    LIST(Gate) gates;
-
     front_lock(front);
     front->faults.count = front->hooks.count = front->trace.count = 0;
     atomic_store(&front->fault_count, 0);
@@ -65,12 +76,8 @@ void control_forget(Front *front)
     atomic_fetch_add(&front->link_version, 1);
     for (size_t i = 0; i < front->first_links.count; i++)
         *LIST_PUSH(front->arena, &front->links) = front->first_links.items[i];
-    gates.items        = front->gates.items;
-    gates.count        = front->gates.count;
-    front->gates.count = 0;
     front_unlock(front);
-    for (size_t i = 0; i < gates.count; i++)
-        aside_close(gates.items[i].session);
+    control_release_gates(front);
 }
 
 void control_front_close(Front *front)

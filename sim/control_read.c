@@ -65,7 +65,7 @@ bool control_read(SimSession *session, const SimTable *table, int64_t rows, SimE
     if (session->is_aside || atomic_load(&session->front->hook_count) == 0 ||
         !find_hook(session, table, rows, false, &sql))
         return true;
-    return aside_run(session->front, sim_database_name(session->database), sql, error);
+    return aside_run(session->front, session, sim_database_name(session->database), sql, error);
 }
 
 bool control_on_read(ProcCall *call)

@@ -50,7 +50,7 @@ struct Front {
     atomic_int      down_number;
     atomic_uint     link_version;
     LIST(Str) trace; /* lines, when on */
-    atomic_bool traces;
+    atomic_bool traces, is_closing;
     FILE       *trace_file; /* NULL: lines are kept in memory */
     uint32_t    sequential; /* NEWSEQUENTIALID: the last one; 0: none yet */
     uint64_t    sequential_place[2];
@@ -60,8 +60,9 @@ struct Front {
 /* A sysadmin's, which no control touches. `database` by name. */
 SimSession *aside_open(Front *front, Str database, SimError *error);
 void        aside_close(SimSession *session);
-/* Runs text in one; the first error of it. */
-bool aside_run(Front *front, Str database, Str sql, SimError *error) MUST_CHECK;
+/* Runs text in one, in the middle of what `caller` does (NULL: nobody's); the first error of it. */
+bool aside_run(Front *front, SimSession *caller, Str database, Str sql,
+               SimError *error) MUST_CHECK;
 
 /* --- faults (control_fault.c) --- */
 typedef struct FaultOccasion {
@@ -83,6 +84,7 @@ bool control_commit(SimSession *session, SimFaultPlace place,
 void control_rows(SimSession *session, bool is_before); /* around each row, when watched */
 bool control_scan_cycle(void *arg, SimDatabase *database, SimError *error); /* a SimScanHook */
 void control_forget(Front *front); /* faults, hooks, gates, links: none any more */
+void control_release_gates(Front *front);
 void control_front_close(Front *front);
 void control_trace_end(SimSession *session); /* of the request: what came of it */
 

@@ -263,12 +263,16 @@ typedef struct SimWaiter {
     atomic_bool           wake_is_pending; /* internal */
     struct LockRequest   *request;         /* internal: what it waits for */
     struct SimWaiter     *next_wake;       /* internal */
+    struct SimWaiter     *inner;           /* internal: whom it runs meanwhile */
 } SimWaiter;
 /* Number of the error of a call that an attention stopped; never sent to a client. */
 #define SIM_ATTENTION 3617
 /* Wakes a waiting session, once, whoever else does; harmless when it does not wait. Not with a
  * latch of one's own held. */
 void sim_waiter_wake(SimWaiter *waiter);
+/* From now on it waits for `inner`, which it runs in the middle of something; NULL: not any more. So a lock that one
+ * holds and the other wants is a deadlock, whose victim is the inner one. */
+void sim_waiter_set_inner(SimServer *server, SimWaiter *waiter, SimWaiter *inner);
 /* For sys.dm_tran_locks: what the lock manager knows. An uncommitted row is locked without an entry
  * until somebody has to wait for it. Copies in `arena`. */
 typedef struct SimLockInfo {

@@ -106,6 +106,13 @@ void sim_waiter_wake(SimWaiter *waiter)
     if (!atomic_exchange(&waiter->wake_is_pending, true)) (void)queue_push(waiter->wake, waiter);
 }
 
+void sim_waiter_set_inner(SimServer *server, SimWaiter *waiter, SimWaiter *inner)
+{
+    (void)pthread_mutex_lock(&server->locks.mutex);
+    waiter->inner = inner;
+    (void)pthread_mutex_unlock(&server->locks.mutex);
+}
+
 bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms)
 {
     void *item;
@@ -386,9 +393,11 @@ static bool search_from(Search *search, const LockRequest *request);
 
 static bool search_through(Search *search, const SimTxn *blocker)
 {
-    SimWaiter         *waiter  = blocker->waiter;
-    const LockRequest *request = waiter->request;
+    SimWaiter *waiter = blocker->waiter;
 
+    while (waiter->inner != NULL)
+        waiter = waiter->inner;
+    const LockRequest *request = waiter->request;
     if (waiter == search->wanted) return true;
     if (request == NULL || request->state != REQUEST_WAITS) return false;
     for (size_t i = 0; i < search->seen_count; i++)

@@ -75,6 +75,7 @@ void sim_server_close(SimServer *server)
 {
     if (!server) return;
     Front *front = front_of(server);
+    atomic_store(&front->is_closing, true);
     control_front_close(front);
     sim_model_close(server);
     queue_close(front->lock);

@@ -85,6 +85,20 @@ EXEC tidesim.on_read 't', N'SELECT 1', 'sometimes';
 --> !50000 16 1 line 1: on_read runs its text before or after_rows.
 EXEC tidesim.on_read 't';
 --> !50000 16 1 line 1: on_read needs @object and @sql.
+-- what wants the reader's own locks is a deadlock, and loses
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+-->
+EXEC tidesim.on_read 't', N'UPDATE t SET v = 99 WHERE id = 1', 'after_rows', 1;
+-->
+SELECT id FROM t ORDER BY id;
+--> id
+--> !1205 13 51 line 1: Transaction (Process ID 56) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+-->
+SELECT COUNT(*) AS n FROM t WHERE v = 99;
+--> n
+--> 0
+--> (1)
 -- gate: as a writer, so NOLOCK passes
 EXEC tidesim.gate 'dbo.t', 'hold';
 -->
