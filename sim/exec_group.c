@@ -21,6 +21,7 @@ typedef struct Group {
     size_t                at;
     IntGroups             ints;
     bool                  has_ints; /* the groups are there */
+    bool                  was_open; /* opened again and again, for few rows: not worth the steps */
     GroupRow             *current;  /* ordered: the group that grows */
     Str                   current_key;
     bool                  is_done;
@@ -100,10 +101,11 @@ static bool group_collect(Group *group, Exec *exec)
 static bool group_ints(Group *group, Exec *exec)
 {
     group->has_ints = false;
-    if (group->keys.count > 1 ||
-        !ints_group(exec, group->arena, group->input, &group->keys, group->calls, group->call_count,
+    if (group->was_open) return true;
+    group->was_open = true;
+    if (!ints_group(exec, group->arena, group->input, &group->keys, group->calls, group->call_count,
                     &group->ints, &group->has_ints))
-        return group->keys.count > 1;
+        return false;
     if (group->has_ints && group->is_scalar && group->ints.count == 0) group->has_ints = false;
     IntSum sums = {0};
     for (size_t i = 0; group->has_ints && i < group->ints.count * group->call_count; i++) {

@@ -116,6 +116,11 @@ SELECT SUM(v) AS s FROM dbo.n;
 SELECT SUM(CAST(k AS tinyint)) FROM dbo.n;
 --> 
 --> !220 16 1 line 1: Arithmetic overflow error for data type tinyint, value = -25.
+SELECT t.id, (SELECT COUNT(*) FROM dbo.big AS x WHERE x.id <= t.id) AS below FROM dbo.big AS t WHERE t.id IN (3, 7);
+--> id|below
+--> 3|3
+--> 7|7
+--> (2)
 -- keys have a longest length
 CREATE TABLE dbo.keys (a varchar(8000) NOT NULL CONSTRAINT pk_keys PRIMARY KEY, b nvarchar(4000) NULL);
 CREATE INDEX ix_b ON dbo.keys (b);
