@@ -69,8 +69,7 @@ BoundSource *scope_add(Binder *binder, QueryScope *scope, BoundKind kind, Str al
     BoundSource *source = ARENA_NEW(binder->arena, BoundSource);
 
     for (size_t i = 0; i < scope->sources.count && !str_is_empty(alias); i++)
-        if (sim_name_equal(scope->sources.items[i]->alias, alias) &&
-            !scope->sources.items[i]->name.len) {
+        if (sim_name_equal(scope->sources.items[i]->alias, alias)) {
             binder_error(
                 binder, line, 1011,
                 "The correlation name '%.*s' is specified multiple times in a FROM clause.",

@@ -439,6 +439,12 @@ static bool bind_named(Binder *binder, QueryScope *scope, const Source *from, Jo
         *binder->error = SIM_ERROR_INIT;
         return make_virtual(binder, scope, from, found, database, out);
     }
+    for (size_t i = 0; i < scope->sources.count && str_is_empty(from->alias); i++)
+        if (scope->sources.items[i]->table == table && str_is_empty(scope->sources.items[i]->alias))
+            return binder_error(binder, from->line, 1013,
+                                "The objects \"%.*s\" and \"%.*s\" in the FROM clause have the "
+                                "same exposed names. Use correlation names to distinguish them.",
+                                STR_ARG(from->name.name), STR_ARG(from->name.name));
     BoundSource *source = bind_table_source(binder, scope, database, table, schema, from->alias);
     if (!source) return false;
     source->name = sim_table_info(table)->is_temporary ? from->name.name : source->name;

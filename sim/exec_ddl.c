@@ -351,10 +351,15 @@ bool run_declare_table(SimSession *session, const VariableDef *def, Arena *arena
 /* The table a statement names, for its owner. */
 static bool find_table(const Ddl *ddl, SimDatabase **database_out, SimTable **out)
 {
-    Binder *binder = binder_new(ddl->session, ddl->arena, ddl->error);
-    Str     schema;
+    Binder           *binder = binder_new(ddl->session, ddl->arena, ddl->error);
+    const ObjectName *name   = &ddl->stmt->object;
+    Str               schema, written;
 
-    if (!bind_table_name(binder, &ddl->stmt->object, database_out, out, &schema)) {
+    if (!bind_table_name(binder, name, database_out, out, &schema)) {
+        written = str_is_empty(name->schema) || ddl->stmt->kind == STMT_TRUNCATE
+                      ? name->name
+                      : str_printf(ddl->arena, "%.*s.%.*s", STR_ARG(name->schema),
+                                   STR_ARG(name->name));
         if (ddl->error->number == 208)
             sim_error(ddl->error,
                       ddl->stmt->kind == STMT_DROP_TABLE ? 3701
@@ -365,7 +370,7 @@ static bool find_table(const Ddl *ddl, SimDatabase **database_out, SimTable **ou
                             "have permission."
                           : "Cannot find the object \"%.*s\" because it does not exist or you do "
                             "not have permissions.",
-                      STR_ARG(ddl->stmt->object.name));
+                      STR_ARG(written));
         return false;
     }
     if (is_temp(ddl->stmt->object.name) || session_is_owner(ddl->session)) return true;

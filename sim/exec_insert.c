@@ -218,6 +218,16 @@ static bool insert_rows(Insert *insert)
     const Stmt *stmt    = change->stmt;
     size_t      columns = insert->columns.count;
     Node      **nodes   = ARENA_ARRAY(change->arena, Node *, stmt->rows.count * columns + 1);
+    int64_t     limit   = INT64_MAX;
+
+    if (stmt->top) {
+        SimType  type = sim_type(SIM_BIGINT);
+        SimValue value, number;
+        if (!run_expression(change->session, stmt->top, change->arena, &value, change->error) ||
+            !sim_convert(&value, &type, 0, true, change->arena, &number, change->error))
+            return false;
+        limit = number.is_null ? 0 : number.i64;
+    }
 
     for (size_t r = 0; r < stmt->rows.count; r++) {
         if (!check_count(insert, stmt->rows.items[r].count)) return false;
@@ -233,7 +243,7 @@ static bool insert_rows(Insert *insert)
     if (!change_send_header(change)) return false;
     const SimValue **given   = ARENA_ARRAY(change->arena, const SimValue *, columns + 1);
     Arena           *scratch = exec_arena(&change->exec);
-    for (size_t r = 0; r < stmt->rows.count; r++) {
+    for (size_t r = 0; r < stmt->rows.count && (int64_t)r < limit; r++) {
         arena_reset(scratch);
         change->exec.scratch = scratch;
         for (size_t c = 0; c < columns; c++) {
@@ -283,6 +293,11 @@ static bool insert_select(Insert *insert)
                          source->table == change->target.table && source != change->target.row;
     }
     if (!binder_check_permissions(change->binder)) return false;
+    if (change->stmt->top) {
+        LimitSpec limit = {0};
+        if (!bind_expr(change->binder, NULL, change->stmt->top, &limit.top)) return false;
+        plan->op = op_limit(change->arena, plan->op, &limit);
+    }
     plan->op = row_limit(change->session, plan->op, change->arena);
     binder_start(change->binder, &change->exec);
     if (!change_send_header(change)) return false;
@@ -425,7 +440,7 @@ bool run_insert(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
     if (stmt->default_values)
         ok = insert_defaults(insert);
     else if (stmt->exec)
-        ok = insert_exec(insert);
+        ok = stmt->top ? sim_not_supported(error, "TOP with INSERT ... EXEC") : insert_exec(insert);
     else if (stmt->select)
         ok = insert_select(insert);
     else

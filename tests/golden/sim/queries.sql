@@ -53,3 +53,11 @@ DELETE s FROM dbo.skill s LEFT JOIN dbo.person p ON p.id = s.person_id WHERE p.i
 SELECT name, pay FROM dbo.person WHERE id = 3;
 SELECT COUNT(*) AS n FROM dbo.skill;
 GO
+SELECT * FROM dbo.person a JOIN dbo.skill a ON 1 = 1;
+GO
+SELECT * FROM dbo.person, dbo.person;
+GO
+INSERT TOP (1) dbo.skill SELECT id, 'new' FROM dbo.person ORDER BY id DESC;
+INSERT TOP (1) dbo.skill VALUES (7, 'x'), (8, 'y');
+SELECT * FROM dbo.skill WHERE skill NOT IN ('c', 'sql') ORDER BY person_id;
+GO
