@@ -58,7 +58,7 @@ bool control_read_is_watched(SimSession *session, const SimTable *table)
            find_hook(session, table, 0, true, NULL);
 }
 
-bool control_read(SimSession *session, const SimTable *table, int64_t rows, SimError *error)
+bool control_reading(SimSession *session, const SimTable *table, int64_t rows, SimError *error)
 {
     Str sql;
 
@@ -163,9 +163,8 @@ bool sim_control_gate(SimServer *server, Str database_name, Str object, bool hol
     SimDatabase *database = sim_server_find_database(server, database_name);
     Arena       *arena    = arena_new();
     ObjectName   name     = name_split(arena, object);
-    SimTable    *table    = database ? sim_database_find_table(database, name.schema, name.name)
-                                     : NULL;
-    bool         ok       = table != NULL ||
+    SimTable *table = database ? sim_database_find_table(database, name.schema, name.name) : NULL;
+    bool      ok    = table != NULL ||
               sim_error(error, 208, "Invalid object name '%.*s'.", STR_ARG(object));
 
     front_lock(front);

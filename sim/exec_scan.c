@@ -248,7 +248,7 @@ static bool scan_open_model(Scan *scan, Exec *exec, const SimRange *range)
             number.i64 > 0)
             options.limit_hint = number.i64;
     }
-    if (!control_read(session, source->table, 0, exec->error)) return false;
+    if (!control_reading(session, source->table, 0, exec->error)) return false;
     scan->is_watched = control_read_is_watched(session, source->table);
     scan->rows_found = 0;
     if (scan->is_watched) options.limit_hint = 1; /* what is changed in between is seen */
@@ -326,7 +326,7 @@ static Pull scan_next_row(Scan *scan, Exec *exec)
     Pull pull = find_row(scan, exec);
 
     if (pull == PULL_ROW && scan->is_watched &&
-        !control_read(exec->session, scan->spec.source->table, ++scan->rows_found, exec->error))
+        !control_reading(exec->session, scan->spec.source->table, ++scan->rows_found, exec->error))
         return PULL_ERROR;
     return pull;
 }

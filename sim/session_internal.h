@@ -97,7 +97,7 @@ typedef struct SessionPublic {
     atomic_int             tran_count, isolation;
     _Atomic int64_t        request_us, row_count;
     _Atomic(SimDatabase *) database;
-    _Atomic(const char *) command; /* of the statement that runs */
+    _Atomic(const char *)  command; /* of the statement that runs */
 } SessionPublic;
 
 /* What one session counts; others read it while it does. */
@@ -205,12 +205,12 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
 void session_publish(SimSession *session, bool is_running);
 void session_stats_begin(SimSession *session); /* of a statement */
 /* --- options and variables --- */
-void      options_default(SessionOptions *options, bool odbc);
-void      session_use_options(SimSession *session); /* tells the waiter */
+void options_default(SessionOptions *options, bool odbc);
+void session_use_options(SimSession *session); /* tells the waiter */
 /* The style of a text that becomes a date without one: what DATEFORMAT says. */
-int  session_date_style(const SimSession *session, const SimType *from, const SimType *to);
-bool session_convert(const SimSession *session, const SimValue *value, const SimType *to,
-                     Arena *arena, SimValue *out, SimError *error) MUST_CHECK;
+int       session_date_style(const SimSession *session, const SimType *from, const SimType *to);
+bool      session_convert(const SimSession *session, const SimValue *value, const SimType *to,
+                          Arena *arena, SimValue *out, SimError *error) MUST_CHECK;
 Frame    *frame_push(SimSession *session, bool in_procedure);
 void      frame_pop(SimSession *session);
 void      frame_free_variables(Frame *frame);
@@ -419,8 +419,8 @@ int  catalog_scale(const SimType *type);
 
 extern const ProcEntry cdc_procs[], cdc_job_procs[], catalog_procs[], control_procs[],
     session_procs[], cursor_procs[];
-extern const ProcEntry cdc_procs[], cdc_job_procs[], config_procs[], catalog_procs[], control_procs[],
-    session_procs[];
+extern const ProcEntry cdc_procs[], cdc_job_procs[], config_procs[], catalog_procs[],
+    control_procs[], session_procs[];
 
 bool control_synthetic(ProcCall *call);
 
@@ -452,8 +452,8 @@ bool control_call(SimSession *session, const ObjectName *name, Str text,
 void control_trace(SimSession *session, Str text, const ProcArg *args, size_t count);
 /* on_read: whether somebody waits for rows of this read, and what is due once it has read so many. */
 bool control_read_is_watched(SimSession *session, const SimTable *table);
-bool control_read(SimSession *session, const SimTable *table, int64_t rows,
-                  SimError *error) MUST_CHECK;
+bool control_reading(SimSession *session, const SimTable *table, int64_t rows,
+                     SimError *error) MUST_CHECK;
 
 /* "sqlserver.md 2.1" server facts */
 Str server_product_version(Arena *arena, int version);
