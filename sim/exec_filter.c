@@ -236,7 +236,8 @@ static bool limit_open(Op *op, Exec *exec)
     if (limit->spec.top && !limit_number(limit->spec.top, exec, "TOP", &limit->left)) return false;
     if (limit->spec.fetch && !limit_number(limit->spec.fetch, exec, "TOP", &limit->left))
         return false;
-    return limit->left == 0 && !limit->is_unlimited ? true : op_open(limit->input, exec);
+    if (limit->left > 0 || limit->is_unlimited) return op_open(limit->input, exec);
+    return !op_scan_locks_table(limit->input) || op_open(limit->input, exec);
 }
 
 static bool limit_tie(Limit *limit, Exec *exec, Str *out)

@@ -238,6 +238,8 @@ bool op_scan_is_bare(const Op *op);
 bool op_scan_ordinal(const Op *op, int slot, size_t *ordinal_out); /* false: not of its columns */
 SimScan *op_scan_model(const Op *op);
 void     op_scan_note(Op *op, Exec *exec);       /* counts the rows looked at */
+/* TABLOCK and TABLOCKX: opening it takes a lock, which TOP (0) wants too. */
+bool op_scan_locks_table(const Op *op);
 void     op_scan_set_limit(Op *op, Node *limit); /* the reader wants about that many rows */
 Op      *op_virtual(Arena *arena, BoundSource *source, Node *filter);
 Op      *op_single_row(Arena *arena); /* SELECT without FROM */

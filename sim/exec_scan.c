@@ -480,6 +480,11 @@ void op_scan_set_limit(Op *op, Node *limit)
     if (op->open == scan_open) ((Scan *)op)->limit = limit;
 }
 
+bool op_scan_locks_table(const Op *op)
+{
+    return op->open == scan_open && ((const Scan *)op)->spec.source->table_lock > 0;
+}
+
 /* --- virtual tables --- */
 typedef struct Virtual {
     Op           op;

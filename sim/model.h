@@ -340,6 +340,9 @@ bool sim_table_is_dropped(const SimTable *table);
  * `lsn_out` may be NULL. Both free the transaction. */
 bool sim_txn_commit(SimTxn *txn, Lsn *lsn_out, SimError *error) MUST_CHECK;
 void sim_txn_rollback(SimTxn *txn);
+/* Something outside the model's tables was changed: `undo` takes it back when the transaction rolls
+ * back that far. `arg` is freed with mem_free at the end. */
+void sim_txn_on_rollback(SimTxn *txn, void (*undo)(void *arg), void *arg);
 /* Statement atomicity and SAVE TRAN: undo back to a mark. */
 uint64_t sim_txn_mark(const SimTxn *txn);
 void     sim_txn_undo_to(SimTxn *txn, uint64_t mark);

@@ -209,6 +209,35 @@ void txn_push_event(SimTxn *txn, TxnEvent *event)
     push_undo(txn, UNDO_EVENT, NULL)->event = event;
 }
 
+typedef struct OuterEvent {
+    TxnEvent base;
+    void (*undo)(void *arg);
+    void *arg;
+} OuterEvent;
+
+static void outer_rollback(TxnEvent *event, SimTxn *txn)
+{
+    const OuterEvent *outer = (const OuterEvent *)event;
+
+    (void)txn;
+    outer->undo(outer->arg);
+}
+
+static void outer_done(TxnEvent *event)
+{
+    mem_free(((OuterEvent *)event)->arg);
+    mem_free(event);
+}
+
+void sim_txn_on_rollback(SimTxn *txn, void (*undo)(void *arg), void *arg)
+{
+    OuterEvent *event = mem_alloc(sizeof *event);
+
+    *event = (OuterEvent){
+        .base = {.rollback = outer_rollback, .done = outer_done}, .undo = undo, .arg = arg};
+    txn_push_event(txn, &event->base);
+}
+
 TableDelta *txn_delta(const SimTxn *txn, const SimTable *table)
 {
     for (size_t i = txn->delta_count; i-- > 0;)
