@@ -200,6 +200,14 @@ static bool find_by_id(const Call *call, size_t arg, size_t database_arg, Found 
     return true;
 }
 
+bool catalog_has_object(SimSession *session, Arena *arena, Str name)
+{
+    Call  call = {.session = session, .database = session->database, .arena = arena};
+    Found found;
+
+    return find_by_name(&call, name, &found);
+}
+
 static bool fn_object_id(const Call *call, SimValue *out)
 {
     Found found;

@@ -45,6 +45,16 @@ SimValue *view_column_row(VirtualRows *rows, const SimTableInfo *info, const Sim
 /* A principal's number as a SID; 0x01 is sa's and dbo's. */
 SimValue catalog_sid(Arena *arena, uint32_t number);
 
+/* By a name of one to three parts; one that the session may see. */
+bool catalog_has_object(SimSession *session, Arena *arena, Str name);
+
+/* How ODBC sees a type (version 2 or 3). */
+int  catalog_odbc_type(const SimType *type, bool version3);
+int  catalog_odbc_precision(const SimType *type);
+int  catalog_odbc_length(const SimType *type, bool version3);
+Str  catalog_odbc_type_name(Arena *arena, const SimColumn *column); /* "int identity" */
+bool sp_datatype_info(ProcCall *call);
+
 #define VIEW(schema_name, view_name, column_list, fill_function)          \
     {                                                                     \
         .schema = schema_name, .name = view_name, .columns = column_list, \

@@ -207,7 +207,7 @@ const SystemNames system_names[] = {
      "help_log_shipping_secondary_primary help_peerconflictdetection help_publication_access "
      "help_spatial_geography_histogram help_spatial_geography_index help_spatial_geography_index_xml "
      "help_spatial_geometry_histogram help_spatial_geometry_index help_spatial_geometry_index_xml "
-     "helpallowmerge_publication helparticle helparticlecolumns helparticledts helpconstraint helpdatatypemap helpdb "
+     "helpallowmerge_publication helparticle helparticlecolumns helparticledts helpconstraint helpdatatypemap "
      "helpdbfixedrole helpdevice helpdistpublisher helpdistributiondb helpdistributor helpdistributor_properties "
      "helpdynamicsnapshot_job helpextendedproc helpfile helpfilegroup helplanguage helplinkedsrvlogin helplogins "
      "helplogreader_agent helpmergealternatepublisher helpmergearticle helpmergearticlecolumn helpmergearticleconflicts "

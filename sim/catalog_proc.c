@@ -2,7 +2,7 @@
 #include "sim/catalog_internal.h"
 #include "sim/function.h"
 
-/* A NULL or missing pattern matches everything; %, _ and [] as LIKE has them, \ escapes. */
+/* A NULL or missing pattern matches everything; %, _ and [] as LIKE has them. */
 static bool matches(ProcCall *call, size_t arg, Str name)
 {
     Str      pattern;
@@ -10,9 +10,8 @@ static bool matches(ProcCall *call, size_t arg, Str name)
     SimError ignored = SIM_ERROR_INIT;
 
     if (!proc_text(call, arg, &pattern)) return true;
-    SimValue text = value_text(call->arena, name), like = value_text(call->arena, pattern),
-             escape = value_text(call->arena, STR("\\"));
-    return sim_like(&text, &like, &escape, NULL, call->arena, &result, &ignored) && result;
+    SimValue text = value_text(call->arena, name), like = value_text(call->arena, pattern);
+    return sim_like(&text, &like, NULL, NULL, call->arena, &result, &ignored) && result;
 }
 
 static bool equals(ProcCall *call, size_t arg, Str name)
@@ -31,160 +30,333 @@ static bool next_table(ProcCall *call, size_t *at, SimTable **out)
     return false;
 }
 
+/* Another database than the current one is refused. */
+static bool need_qualifier(ProcCall *call, size_t arg)
+{
+    Str name;
+
+    if (!proc_text(call, arg, &name) || str_is_empty(name) || sim_name_equal(name, STR("%")) ||
+        sim_name_equal(name, sim_database_name(call->session->database)))
+        return true;
+    call->status = 1;
+    return sim_error(call->error, 15250,
+                     "The database name component of the object qualifier must be the name of the "
+                     "current database.");
+}
+
 static SimValue text_of(ProcCall *call, Str text)
 {
     return value_text(call->arena, text);
 }
 
-/* --- sp_tables --- */
-static bool sp_tables(ProcCall *call)
-{
-    static const ResultSpec specs[] = {{"TABLE_QUALIFIER", "sysname"},
-                                       {"TABLE_OWNER", "sysname"},
-                                       {"TABLE_NAME", "sysname"},
-                                       {"TABLE_TYPE", "varchar(32)"},
-                                       {"REMARKS", "varchar(254)"}};
-    Str                     types;
-    size_t                  at    = 0;
-    SimTable               *table = NULL;
-    int64_t                 rows  = 0;
-
-    if (!proc_columns(call, specs, COUNT_OF(specs))) return false;
-    bool wants_tables = !proc_text(call, 3, &types) || str_find(types, STR("TABLE"), 0) >= 0;
-    while (wants_tables && next_table(call, &at, &table)) {
-        const SimTableInfo *info = sim_table_info(table);
-        if (!matches(call, 0, info->name) || !matches(call, 1, info->schema)) continue;
-        SimValue row[] = {text_of(call, sim_database_name(call->session->database)),
-                          text_of(call, info->schema), text_of(call, info->name),
-                          text_of(call, STR("TABLE")), value_null()};
-        if (!proc_row(call, row, COUNT_OF(row))) return false;
-        rows++;
-    }
-    return proc_done(call, rows);
-}
-
 /* --- sp_columns --- */
-static const ResultSpec column_specs[] = {{"TABLE_QUALIFIER", "sysname"},
-                                          {"TABLE_OWNER", "sysname"},
-                                          {"TABLE_NAME", "sysname"},
-                                          {"COLUMN_NAME", "sysname"},
-                                          {"DATA_TYPE", "smallint"},
-                                          {"TYPE_NAME", "sysname"},
-                                          {"PRECISION", "int"},
-                                          {"LENGTH", "int"},
-                                          {"SCALE", "smallint"},
-                                          {"RADIX", "smallint"},
-                                          {"NULLABLE", "smallint"},
-                                          {"REMARKS", "varchar(254)"},
-                                          {"COLUMN_DEF", "nvarchar(4000)"},
-                                          {"SQL_DATA_TYPE", "smallint"},
-                                          {"SQL_DATETIME_SUB", "smallint"},
-                                          {"CHAR_OCTET_LENGTH", "int"},
-                                          {"ORDINAL_POSITION", "int"},
-                                          {"IS_NULLABLE", "varchar(254)"},
-                                          {"SS_DATA_TYPE", "tinyint"}};
+/* What sp_columns, its kin of later versions, and no more than that, have in common; then what each adds. */
+#define COLUMN_SPECS                                                                             \
+    {"TABLE_QUALIFIER", "sysname"}, {"TABLE_OWNER", "sysname"}, {"TABLE_NAME", "sysname"},       \
+        {"COLUMN_NAME", "sysname"}, {"DATA_TYPE", "smallint"}, {"TYPE_NAME", "sysname"},         \
+        {"PRECISION", "int"}, {"LENGTH", "int"}, {"SCALE", "smallint"}, {"RADIX", "smallint"},   \
+        {"NULLABLE", "smallint"}, {"REMARKS", "varchar(254)"}, {"COLUMN_DEF", "nvarchar(4000)"}, \
+        {"SQL_DATA_TYPE", "smallint"}, {"SQL_DATETIME_SUB", "smallint"},                         \
+        {"CHAR_OCTET_LENGTH", "int"}, {"ORDINAL_POSITION", "int"},                               \
+    {                                                                                            \
+        "IS_NULLABLE", "varchar(254)"                                                            \
+    }
+#define TYPE_SPECS                                                                     \
+    {"SS_UDT_CATALOG_NAME", "nvarchar(128)"}, {"SS_UDT_SCHEMA_NAME", "nvarchar(128)"}, \
+        {"SS_UDT_ASSEMBLY_TYPE_NAME", "nvarchar(max)"},                                \
+        {"SS_XML_SCHEMACOLLECTION_CATALOG_NAME", "nvarchar(128)"},                     \
+        {"SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "nvarchar(128)"},                      \
+    {                                                                                  \
+        "SS_XML_SCHEMACOLLECTION_NAME", "nvarchar(128)"                                \
+    }
+enum { COLUMN_FIELDS = 18, FLAG_FIELDS = 4, TYPE_FIELDS = 6 };
 
-static int odbc_type(const SimType *type, bool version3)
+typedef enum ColumnShape { COLUMNS_PLAIN, COLUMNS_90, COLUMNS_100 } ColumnShape;
+
+static const ResultSpec columns_plain[] = {COLUMN_SPECS, {"SS_DATA_TYPE", "tinyint"}};
+static const ResultSpec columns_90[]    = {COLUMN_SPECS, TYPE_SPECS, {"SS_DATA_TYPE", "tinyint"}};
+static const ResultSpec columns_100[]   = {COLUMN_SPECS,
+                                           {"SS_IS_SPARSE", "smallint"},
+                                           {"SS_IS_COLUMN_SET", "smallint"},
+                                           {"SS_IS_COMPUTED", "smallint"},
+                                           {"SS_IS_IDENTITY", "smallint"},
+                                           TYPE_SPECS,
+                                           {"SS_DATA_TYPE", "tinyint"}};
+
+typedef struct ColumnCall {
+    ProcCall   *call;
+    ColumnShape shape;
+    bool        version3;
+    int64_t     rows;
+} ColumnCall;
+
+/* The one-byte type of the protocol, as old clients ask for it: nullable columns have the nullable form. */
+static int ss_data_type(const SimColumn *column)
 {
-    if (!version3) return catalog_facts(type->kind)->odbc_type;
-    switch ((int)type->kind) {
+    switch ((int)column->type.kind) {
+    case SIM_BIT: return 50;
+    case SIM_TINYINT:
+    case SIM_SMALLINT:
+    case SIM_INT:
+    case SIM_BIGINT:
+        return !column->is_nullable              ? catalog_type_id(column->type.kind)
+               : column->type.kind == SIM_BIGINT ? 108
+                                                 : 38;
+    case SIM_REAL:
+    case SIM_FLOAT: return column->is_nullable ? 109 : catalog_type_id(column->type.kind);
+    case SIM_MONEY:
+    case SIM_SMALLMONEY: return column->is_nullable ? 110 : catalog_type_id(column->type.kind);
     case SIM_DATETIME:
-    case SIM_SMALLDATETIME:
-    case SIM_DATETIME2: return 93;
-    case SIM_DATE: return 91;
-    case SIM_TIME: return -154;
-    case SIM_DATETIMEOFFSET: return -155;
-    case SIM_XML: return -152;
-    default: return catalog_facts(type->kind)->odbc_type;
+    case SIM_SMALLDATETIME: return column->is_nullable ? 111 : catalog_type_id(column->type.kind);
+    case SIM_DECIMAL: return 106;
+    case SIM_CHAR: return column->is_nullable ? 39 : 47;
+    case SIM_VARCHAR:
+    case SIM_NVARCHAR:
+    case SIM_NCHAR: return 39;
+    case SIM_BINARY: return column->is_nullable ? 37 : 45;
+    case SIM_VARBINARY: return 37;
+    case SIM_ROWVERSION: return column->is_nullable ? 37 : 45;
+    case SIM_UNIQUEIDENTIFIER: return 37;
+    default: return catalog_type_id(column->type.kind);
     }
 }
 
-static int odbc_precision(const SimType *type)
+static bool column_row(ColumnCall *columns, Str schema, Str table, const SimColumn *column,
+                       size_t i)
 {
-    int length = catalog_max_length(type);
+    ProcCall      *call   = columns->call;
+    const SimType *type   = &column->type;
+    int            odbc   = catalog_odbc_type(type, columns->version3);
+    bool           number = sim_type_is_number(type->kind), is_bit = type->kind == SIM_BIT,
+         is_float  = type->kind == SIM_REAL || type->kind == SIM_FLOAT,
+         character = (type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY) ||
+                     type->kind == SIM_ROWVERSION || sim_type_is_lob(type->kind);
+    bool     scaled = (number && !is_float && !is_bit) || sim_type_is_time(type->kind);
+    bool     dated  = odbc == 93 || odbc == 91 || odbc == 11;
+    SimValue row[COLUMN_FIELDS + FLAG_FIELDS + TYPE_FIELDS + 1];
+    size_t   count = 0;
 
-    if (type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY)
-        return length < 0 ? 0 : sim_type_is_unicode(type->kind) ? length / 2 : length;
-    if (type->kind == SIM_UNIQUEIDENTIFIER) return 36;
-    if (sim_type_is_lob(type->kind)) return type->kind == SIM_NTEXT ? 1073741823 : 2147483647;
-    if (type->kind == SIM_ROWVERSION) return 8;
-    return catalog_precision(type);
+    row[count++] = text_of(call, sim_database_name(call->session->database));
+    row[count++] = text_of(call, schema);
+    row[count++] = text_of(call, table);
+    row[count++] = text_of(call, column->name);
+    row[count++] = value_int(odbc);
+    row[count++] = text_of(call, catalog_odbc_type_name(call->arena, column));
+    row[count++] = value_int(catalog_odbc_precision(type));
+    row[count++] = value_int(catalog_odbc_length(type, columns->version3));
+    row[count++] = scaled ? value_int(catalog_scale(type)) : value_null();
+    row[count++] = number && !is_bit ? value_int(is_float ? 2 : 10) : value_null();
+    row[count++] = value_int(column->is_nullable);
+    row[count++] = value_null();
+    row[count++] = column->default_value
+                       ? text_of(call, expr_definition(call->arena, column->default_value))
+                       : value_null();
+    row[count++] = value_int(dated ? 9 : odbc);
+    row[count++] = dated ? value_int(odbc == 91 ? 1 : 3) : value_null();
+    row[count++] = character ? value_int(catalog_odbc_length(type, columns->version3))
+                             : value_null();
+    row[count++] = value_int((int64_t)i + 1);
+    row[count++] = text_of(call, column->is_nullable ? STR("YES") : STR("NO"));
+    if (columns->shape == COLUMNS_100) {
+        row[count++] = value_int(0);
+        row[count++] = value_int(0);
+        row[count++] = value_int(column->is_computed);
+        row[count++] = value_int(column->is_identity);
+    }
+    for (int k = 0; columns->shape != COLUMNS_PLAIN && k < TYPE_FIELDS; k++)
+        row[count++] = value_null();
+    row[count++] = value_int(ss_data_type(column));
+    columns->rows++;
+    return proc_row(call, row, count);
 }
 
-static int odbc_length(const SimType *type)
+/* Patterns match unless @fUsePattern is 0. */
+static bool fits(ProcCall *call, size_t arg, Str name, bool patterns)
 {
-    int length = catalog_max_length(type);
-
-    if (type->kind == SIM_DECIMAL) return type->precision + 2;
-    if (type->kind == SIM_DATETIME || type->kind == SIM_SMALLDATETIME ||
-        type->kind == SIM_DATETIME2)
-        return 16;
-    if (type->kind == SIM_DATE) return 6;
-    return length < 0 ? 0 : length;
+    return patterns ? matches(call, arg, name) : equals(call, arg, name);
 }
 
-static Str odbc_type_name(ProcCall *call, const SimColumn *column)
+static bool columns_of(ColumnCall *columns, Str schema, Str table, const SimColumn *list,
+                       size_t count, bool patterns)
 {
-    Str name = column->type.kind == SIM_ROWVERSION ? STR("timestamp")
-                                                   : str_from_c(sim_type_name(column->type.kind));
-    return column->is_identity ? str_printf(call->arena, "%.*s identity", STR_ARG(name)) : name;
+    if (!fits(columns->call, 0, table, patterns) || !fits(columns->call, 1, schema, patterns))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (fits(columns->call, 3, list[i].name, patterns) &&
+            !column_row(columns, schema, table, &list[i], i))
+            return false;
+    return true;
 }
 
-static bool column_row(ProcCall *call, const SimTableInfo *info, size_t i, bool version3)
+/* Views of the system too, as far as their names are asked for. */
+static bool system_columns_of(ColumnCall *columns, bool patterns)
 {
-    const SimColumn *column = &info->columns[i];
-    const SimType   *type   = &column->type;
-    int              odbc   = odbc_type(type, version3);
-    bool             number = sim_type_is_number(type->kind),
-         character          = type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY;
-    bool scaled             = (number && type->kind != SIM_REAL && type->kind != SIM_FLOAT &&
-                   type->kind != SIM_BIT) ||
-                  sim_type_is_time(type->kind);
-    SimValue row[] = {text_of(call, sim_database_name(call->session->database)),
-                      text_of(call, info->schema),
-                      text_of(call, info->name),
-                      text_of(call, column->name),
-                      value_int(odbc),
-                      text_of(call, odbc_type_name(call, column)),
-                      value_int(odbc_precision(type)),
-                      value_int(odbc_length(type)),
-                      scaled ? value_int(catalog_scale(type)) : value_null(),
-                      number && type->kind != SIM_BIT
-                          ? value_int(type->kind == SIM_REAL || type->kind == SIM_FLOAT ? 2 : 10)
-                          : value_null(),
-                      value_int(column->is_nullable),
-                      value_null(),
-                      value_null(),
-                      value_int(odbc == 93 || odbc == 91 ? 9 : odbc),
-                      odbc == 93   ? value_int(3)
-                      : odbc == 91 ? value_int(1)
-                                   : value_null(),
-                      character ? value_int(catalog_max_length(type)) : value_null(),
-                      value_int((int64_t)i + 1),
-                      text_of(call, column->is_nullable ? STR("YES") : STR("NO")),
-                      value_int(catalog_facts(type->kind)->type_id)};
-    return proc_row(call, row, COUNT_OF(row));
+    ProcCall    *call   = columns->call;
+    SystemObject object = {.at = 0};
+    Str          name;
+
+    if (!proc_text(call, 0, &name) || sim_name_equal(name, STR("%"))) return true;
+    while (system_object_next(call->arena, &object)) {
+        if (object.type[0] != 'V' || !fits(call, 0, object.name, patterns) ||
+            !fits(call, 1, object.schema, patterns))
+            continue;
+        const VirtualTable *view = virtual_table_find(call->arena, object.schema, object.name);
+        for (size_t i = 0; view && i < view->column_count; i++) {
+            SimColumn column = {.name = str_from_c(view->columns[i].name), .is_nullable = true};
+            if (sim_type_parse(str_from_c(view->columns[i].type), &column.type) &&
+                fits(call, 3, column.name, patterns) &&
+                !column_row(columns, object.schema, object.name, &column, i))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool send_columns(ProcCall *call, ColumnShape shape, const ResultSpec *specs, size_t count)
+{
+    int64_t          odbc_version = 2, patterns = 1;
+    size_t           at       = 0;
+    SimTable        *table    = NULL;
+    const SimModule *module   = NULL;
+    SimDatabase     *database = call->session->database;
+    ColumnCall       columns  = {.call = call, .shape = shape};
+
+    if (!proc_i64(call, 4, &odbc_version) || !proc_i64(call, 6, &patterns) ||
+        !need_qualifier(call, 2) || !proc_columns(call, specs, count))
+        return false;
+    columns.version3 = odbc_version >= 3;
+    while (next_table(call, &at, &table)) {
+        const SimTableInfo *info = sim_table_info(table);
+        if (!columns_of(&columns, info->schema, info->name, info->columns, info->column_count,
+                        patterns != 0))
+            return false;
+    }
+    for (at = 0; sim_database_next_module(database, &at, &module);) {
+        size_t           view_count = 0;
+        const SimColumn *list       = module_is_visible(call->session, database, module)
+                                          ? module_columns(call->session, database, module, call->arena,
+                                                           &view_count)
+                                          : NULL;
+        if (!columns_of(&columns, module->schema, module->name, list, view_count, patterns != 0))
+            return false;
+    }
+    return system_columns_of(&columns, patterns != 0) && proc_done(call, columns.rows);
 }
 
 static bool sp_columns(ProcCall *call)
 {
-    size_t    at    = 0;
-    SimTable *table = NULL;
-    int64_t   rows = 0, odbc_version = 2;
+    return send_columns(call, COLUMNS_PLAIN, columns_plain, COUNT_OF(columns_plain));
+}
 
-    if (!proc_i64(call, 4, &odbc_version) ||
-        !proc_columns(call, column_specs, COUNT_OF(column_specs)))
+static bool sp_columns_90(ProcCall *call)
+{
+    return send_columns(call, COLUMNS_90, columns_90, COUNT_OF(columns_90));
+}
+
+static bool sp_columns_100(ProcCall *call)
+{
+    return send_columns(call, COLUMNS_100, columns_100, COUNT_OF(columns_100));
+}
+
+/* --- sp_sproc_columns --- */
+#define SPROC_SPECS                                                                              \
+    {"PROCEDURE_QUALIFIER", "sysname"}, {"PROCEDURE_OWNER", "sysname"},                          \
+        {"PROCEDURE_NAME", "nvarchar(134)"}, {"COLUMN_NAME", "sysname"},                         \
+        {"COLUMN_TYPE", "smallint"}, {"DATA_TYPE", "smallint"}, {"TYPE_NAME", "sysname"},        \
+        {"PRECISION", "int"}, {"LENGTH", "int"}, {"SCALE", "smallint"}, {"RADIX", "smallint"},   \
+        {"NULLABLE", "smallint"}, {"REMARKS", "varchar(254)"}, {"COLUMN_DEF", "nvarchar(4000)"}, \
+        {"SQL_DATA_TYPE", "smallint"}, {"SQL_DATETIME_SUB", "smallint"},                         \
+        {"CHAR_OCTET_LENGTH", "int"}, {"ORDINAL_POSITION", "int"},                               \
+    {                                                                                            \
+        "IS_NULLABLE", "varchar(254)"                                                            \
+    }
+static const ResultSpec sproc_plain[] = {SPROC_SPECS, {"SS_DATA_TYPE", "tinyint"}};
+static const ResultSpec sproc_100[]   = {SPROC_SPECS, TYPE_SPECS, {"SS_DATA_TYPE", "tinyint"}};
+enum { INPUT_PARAMETER = 1, OUTPUT_PARAMETER = 2, RETURN_VALUE = 5 };
+
+static bool parameter_row(ColumnCall *columns, const SimModule *module, Str name, int kind,
+                          const SimType *type, size_t ordinal)
+{
+    ProcCall *call   = columns->call;
+    SimColumn column = {.name = name, .type = *type, .is_nullable = kind != RETURN_VALUE};
+    int       odbc   = catalog_odbc_type(type, columns->version3);
+    bool      number = sim_type_is_number(type->kind), is_bit = type->kind == SIM_BIT,
+         is_float   = type->kind == SIM_REAL || type->kind == SIM_FLOAT,
+         character  = type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY;
+    bool     scaled = (number && !is_float && !is_bit) || sim_type_is_time(type->kind);
+    bool     dated  = odbc == 93 || odbc == 91 || odbc == 11;
+    SimValue row[COLUMN_FIELDS + TYPE_FIELDS + 2];
+    size_t   count = 0;
+
+    if (!matches(call, 3, name)) return true;
+    row[count++] = text_of(call, sim_database_name(call->session->database));
+    row[count++] = text_of(call, module->schema);
+    row[count++] = text_of(call, str_printf(call->arena, "%.*s;1", STR_ARG(module->name)));
+    row[count++] = text_of(call, name);
+    row[count++] = value_int(kind);
+    row[count++] = value_int(odbc);
+    row[count++] = text_of(call, catalog_odbc_type_name(call->arena, &column));
+    row[count++] = value_int(catalog_odbc_precision(type));
+    row[count++] = value_int(catalog_odbc_length(type, columns->version3));
+    row[count++] = scaled ? value_int(catalog_scale(type)) : value_null();
+    row[count++] = number && !is_bit ? value_int(is_float ? 2 : 10) : value_null();
+    row[count++] = value_int(column.is_nullable);
+    row[count++] = value_null();
+    row[count++] = value_null();
+    row[count++] = value_int(dated ? 9 : odbc);
+    row[count++] = dated ? value_int(odbc == 91 ? 1 : 3) : value_null();
+    row[count++] = character ? value_int(catalog_max_length(type)) : value_null();
+    row[count++] = value_int((int64_t)ordinal);
+    row[count++] = text_of(call, column.is_nullable ? STR("YES") : STR("NO"));
+    for (int k = 0; columns->shape == COLUMNS_100 && k < TYPE_FIELDS; k++)
+        row[count++] = value_null();
+    row[count++] = value_int(ss_data_type(&column));
+    columns->rows++;
+    return proc_row(call, row, count);
+}
+
+static bool send_parameters(ProcCall *call, ColumnShape shape, const ResultSpec *specs,
+                            size_t count)
+{
+    int64_t          odbc_version = 2, patterns = 1;
+    size_t           at       = 0;
+    const SimModule *module   = NULL;
+    SimDatabase     *database = call->session->database;
+    SimType          status   = sim_type(SIM_INT);
+    ColumnCall       columns  = {.call = call, .shape = shape};
+
+    if (!proc_i64(call, 4, &odbc_version) || !proc_i64(call, 5, &patterns) ||
+        !need_qualifier(call, 2) || !proc_columns(call, specs, count))
         return false;
-    while (next_table(call, &at, &table)) {
-        const SimTableInfo *info = sim_table_info(table);
-        if (!matches(call, 0, info->name) || !matches(call, 1, info->schema)) continue;
-        for (size_t i = 0; i < info->column_count; i++) {
-            if (!matches(call, 3, info->columns[i].name)) continue;
-            if (!column_row(call, info, i, odbc_version >= 3)) return false;
-            rows++;
+    columns.version3 = odbc_version >= 3;
+    while (sim_database_next_module(database, &at, &module)) {
+        const Stmt *stmt = module->tree;
+        if (module->kind != SIM_MODULE_PROCEDURE ||
+            !module_is_visible(call->session, database, module) ||
+            !fits(call, 0, module->name, patterns != 0) ||
+            !fits(call, 1, module->schema, patterns != 0))
+            continue;
+        if (!parameter_row(&columns, module, STR("@RETURN_VALUE"), RETURN_VALUE, &status, 0))
+            return false;
+        for (size_t i = 0; i < stmt->variables.count; i++) {
+            const VariableDef *parameter = &stmt->variables.items[i];
+            if (!parameter_row(&columns, module, parameter->name,
+                               parameter->is_output ? OUTPUT_PARAMETER : INPUT_PARAMETER,
+                               &parameter->type, i + 1))
+                return false;
         }
     }
-    return proc_done(call, rows);
+    return proc_done(call, columns.rows);
+}
+
+static bool sp_sproc_columns(ProcCall *call)
+{
+    return send_parameters(call, COLUMNS_PLAIN, sproc_plain, COUNT_OF(sproc_plain));
+}
+
+static bool sp_sproc_columns_100(ProcCall *call)
+{
+    return send_parameters(call, COLUMNS_100, sproc_100, COUNT_OF(sproc_100));
 }
 
 /* --- keys and indexes --- */
@@ -204,7 +376,7 @@ static bool sp_pkeys(ProcCall *call)
     SimTable               *table   = NULL;
     int64_t                 rows    = 0;
 
-    if (!proc_columns(call, specs, COUNT_OF(specs))) return false;
+    if (!need_qualifier(call, 2) || !proc_columns(call, specs, COUNT_OF(specs))) return false;
     while (next_table(call, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         if (!equals(call, 0, info->name) || !equals(call, 1, info->schema)) continue;
@@ -246,7 +418,7 @@ static bool sp_statistics(ProcCall *call)
     Str                     unique;
     bool only_unique = proc_text(call, 4, &unique) && sim_name_equal(unique, STR("Y"));
 
-    if (!proc_columns(call, specs, COUNT_OF(specs))) return false;
+    if (!need_qualifier(call, 2) || !proc_columns(call, specs, COUNT_OF(specs))) return false;
     while (next_table(call, &at, &table)) {
         const SimTableInfo *info    = sim_table_info(table);
         SimValue            catalog = text_of(call, sim_database_name(call->session->database)),
@@ -291,6 +463,53 @@ static bool sp_statistics(ProcCall *call)
     return proc_done(call, rows);
 }
 
+static bool special_row(ProcCall *call, const SimColumn *column, bool is_version, int64_t *rows)
+{
+    const SimType *type   = &column->type;
+    bool           scaled = (sim_type_is_number(type->kind) && type->kind != SIM_REAL &&
+                   type->kind != SIM_FLOAT && type->kind != SIM_BIT) ||
+                  sim_type_is_time(type->kind);
+    SimValue row[] = {is_version ? value_null() : value_int(0),
+                      text_of(call, column->name),
+                      value_int(catalog_odbc_type(type, true)),
+                      text_of(call, catalog_odbc_type_name(call->arena, column)),
+                      value_int(catalog_odbc_precision(type)),
+                      value_int(catalog_odbc_length(type, true)),
+                      scaled ? value_int(catalog_scale(type)) : value_null(),
+                      value_int(1)};
+
+    ++*rows;
+    return proc_row(call, row, COUNT_OF(row));
+}
+
+/* What identifies a row best: the primary key, else the first unique index. */
+static const SimIndex *identifying_index(const SimTableInfo *info)
+{
+    const SimIndex *best = NULL;
+
+    for (size_t i = 0; i < info->index_count; i++) {
+        if (info->indexes[i]->is_primary_key) return info->indexes[i];
+        if (info->indexes[i]->is_unique && !best) best = info->indexes[i];
+    }
+    return best;
+}
+
+static bool special_rows(ProcCall *call, const SimTableInfo *info, bool is_version, int64_t *rows)
+{
+    const SimIndex *index = identifying_index(info);
+
+    for (size_t i = 0; is_version && i < info->column_count; i++)
+        if (info->columns[i].type.kind == SIM_ROWVERSION &&
+            !special_row(call, &info->columns[i], true, rows))
+            return false;
+    for (size_t c = 0; !is_version && index && c < index->column_count; c++)
+        for (size_t k = 0; k < info->column_count; k++)
+            if (info->columns[k].column_id == index->columns[c].column_id &&
+                !special_row(call, &info->columns[k], false, rows))
+                return false;
+    return true;
+}
+
 static bool sp_special_columns(ProcCall *call)
 {
     static const ResultSpec specs[] = {{"SCOPE", "smallint"},     {"COLUMN_NAME", "sysname"},
@@ -300,126 +519,20 @@ static bool sp_special_columns(ProcCall *call)
     size_t                  at      = 0;
     SimTable               *table   = NULL;
     int64_t                 rows    = 0;
+    Str                     kind;
+    bool is_version = proc_text(call, 3, &kind) && sim_name_equal(kind, STR("V"));
 
-    if (!proc_columns(call, specs, COUNT_OF(specs))) return false;
+    if (!need_qualifier(call, 2) || !proc_columns(call, specs, COUNT_OF(specs))) return false;
     while (next_table(call, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
-        if (!equals(call, 0, info->name) || !equals(call, 1, info->schema)) continue;
-        for (size_t i = 0; i < info->index_count; i++) {
-            if (!info->indexes[i]->is_primary_key) continue;
-            for (size_t c = 0; c < info->indexes[i]->column_count; c++) {
-                const SimColumn *column = NULL;
-                for (size_t k = 0; k < info->column_count; k++)
-                    if (info->columns[k].column_id == info->indexes[i]->columns[c].column_id)
-                        column = &info->columns[k];
-                if (!column) continue;
-                SimValue row[] = {value_int(0),
-                                  text_of(call, column->name),
-                                  value_int(odbc_type(&column->type, true)),
-                                  text_of(call, odbc_type_name(call, column)),
-                                  value_int(odbc_precision(&column->type)),
-                                  value_int(odbc_length(&column->type)),
-                                  value_int(catalog_scale(&column->type)),
-                                  value_int(1)};
-                if (!proc_row(call, row, COUNT_OF(row))) return false;
-                rows++;
-            }
-        }
-    }
-    return proc_done(call, rows);
-}
-
-/* --- sp_datatype_info --- */
-static bool sp_datatype_info(ProcCall *call)
-{
-    static const ResultSpec specs[] = {{"TYPE_NAME", "sysname"},
-                                       {"DATA_TYPE", "smallint"},
-                                       {"PRECISION", "int"},
-                                       {"LITERAL_PREFIX", "varchar(32)"},
-                                       {"LITERAL_SUFFIX", "varchar(32)"},
-                                       {"CREATE_PARAMS", "varchar(32)"},
-                                       {"NULLABLE", "smallint"},
-                                       {"CASE_SENSITIVE", "smallint"},
-                                       {"SEARCHABLE", "smallint"},
-                                       {"UNSIGNED_ATTRIBUTE", "smallint"},
-                                       {"MONEY", "smallint"},
-                                       {"AUTO_INCREMENT", "smallint"},
-                                       {"LOCAL_TYPE_NAME", "sysname"},
-                                       {"MINIMUM_SCALE", "smallint"},
-                                       {"MAXIMUM_SCALE", "smallint"},
-                                       {"SQL_DATA_TYPE", "smallint"},
-                                       {"SQL_DATETIME_SUB", "smallint"},
-                                       {"NUM_PREC_RADIX", "int"},
-                                       {"INTERVAL_PRECISION", "smallint"},
-                                       {"USERTYPE", "smallint"}};
-    int64_t                 wanted = 0, version = 2, rows = 0;
-
-    if (!proc_i64(call, 0, &wanted) || !proc_i64(call, 1, &version) ||
-        !proc_columns(call, specs, COUNT_OF(specs)))
-        return false;
-    for (int kind = SIM_BIT; kind <= SIM_VARIANT; kind++) {
-        SimType type = sim_type((SimTypeKind)kind);
-        if (kind >= SIM_CHAR && kind <= SIM_VARBINARY) type.length = 8000;
-        if (kind == SIM_DECIMAL) type.precision = 38;
-        int  odbc   = odbc_type(&type, version >= 3);
-        bool number = sim_type_is_number(type.kind), text = sim_type_is_text(type.kind),
-             binary = sim_type_is_binary(type.kind);
-        if (wanted != 0 && wanted != odbc) continue;
-        SimValue name = text_of(
-            call, kind == SIM_ROWVERSION ? STR("timestamp") : str_from_c(sim_type_name(type.kind)));
-        SimValue row[] = {
-            name,
-            value_int(odbc),
-            value_int(odbc_precision(&type)),
-            text     ? text_of(call, sim_type_is_unicode(type.kind) ? STR("N'") : STR("'"))
-                : binary ? text_of(call, STR("0x"))
-            : sim_type_is_time(type.kind) ? text_of(call, STR("'"))
-                                          : value_null(),
-            text || sim_type_is_time(type.kind) ? text_of(call, STR("'")) : value_null(),
-            kind == SIM_DECIMAL ? text_of(call, STR("precision,scale"))
-            : text || binary    ? text_of(call, STR("max length"))
-                                : value_null(),
-            value_int(1),
-            value_int(0),
-            value_int(text ? 3 : 2),
-            number ? value_int(kind == SIM_TINYINT || kind == SIM_BIT) : value_null(),
-            value_int(kind == SIM_MONEY || kind == SIM_SMALLMONEY),
-            number ? value_int(0) : value_null(),
-            name,
-            number ? value_int(0) : value_null(),
-            number ? value_int(kind == SIM_DECIMAL ? 38 : catalog_scale(&type)) : value_null(),
-            value_int(odbc == 93 || odbc == 91 ? 9 : odbc),
-            odbc == 93   ? value_int(3)
-            : odbc == 91 ? value_int(1)
-                         : value_null(),
-            number ? value_int(10) : value_null(),
-            value_null(),
-            value_int(catalog_type_id(type.kind) & 0xFF)};
-        if (!proc_row(call, row, COUNT_OF(row))) return false;
-        rows++;
+        if (equals(call, 0, info->name) && equals(call, 1, info->schema) &&
+            !special_rows(call, info, is_version, &rows))
+            return false;
     }
     return proc_done(call, rows);
 }
 
 /* --- databases and the server --- */
-static bool sp_databases(ProcCall *call)
-{
-    static const ResultSpec specs[] = {
-        {"DATABASE_NAME", "sysname"}, {"DATABASE_SIZE", "int"}, {"REMARKS", "varchar(254)"}};
-    size_t       at       = 0;
-    SimDatabase *database = NULL;
-    int64_t      rows     = 0;
-
-    if (!proc_columns(call, specs, COUNT_OF(specs))) return false;
-    while (sim_server_next_database(call->session->server, &at, &database)) {
-        SimValue row[] = {text_of(call, sim_database_name(database)), value_int(16384),
-                          value_null()};
-        if (!proc_row(call, row, COUNT_OF(row))) return false;
-        rows++;
-    }
-    return proc_done(call, rows);
-}
-
 static bool sp_server_info(ProcCall *call)
 {
     static const ResultSpec specs[] = {{"attribute_id", "int"},
@@ -429,16 +542,49 @@ static bool sp_server_info(ProcCall *call)
         int         id;
         const char *name, *value;
     } rows[]     = {{1, "DBMS_NAME", "Microsoft SQL Server"},
+                    {2, "DBMS_VER", NULL},
                     {10, "OWNER_TERM", "owner"},
                     {11, "TABLE_TERM", "table"},
-                    {16, "IDENTIFIER_CASE", "MIXED"}};
+                    {12, "MAX_OWNER_NAME_LENGTH", "128"},
+                    {13, "TABLE_LENGTH", "128"},
+                    {14, "MAX_QUAL_LENGTH", "128"},
+                    {15, "COLUMN_LENGTH", "128"},
+                    {16, "IDENTIFIER_CASE", "MIXED"},
+                    {17, "TX_ISOLATION", "2"},
+                    {18, "COLLATION_SEQ",
+                     "charset=iso_1 sort_order=nocase_iso charset_num=1 sort_order_num=52"},
+                    {19, "SAVEPOINT_SUPPORT", "Y"},
+                    {20, "MULTI_RESULT_SETS", "Y"},
+                    {22, "ACCESSIBLE_TABLES", "Y"},
+                    {100, "USERID_LENGTH", "128"},
+                    {101, "QUALIFIER_TERM", "database"},
+                    {102, "NAMED_TRANSACTIONS", "Y"},
+                    {103, "SPROC_AS_LANGUAGE", "Y"},
+                    {104, "ACCESSIBLE_SPROC", "Y"},
+                    {105, "MAX_INDEX_COLS", "16"},
+                    {106, "RENAME_TABLE", "Y"},
+                    {107, "RENAME_COLUMN", "Y"},
+                    {108, "DROP_COLUMN", "Y"},
+                    {109, "INCREASE_COLUMN_LENGTH", "Y"},
+                    {110, "DDL_IN_TRANSACTION", "Y"},
+                    {111, "DESCENDING_INDEXES", "Y"},
+                    {112, "SP_RENAME", "Y"},
+                    {113, "REMOTE_SPROC", "Y"},
+                    {500, "SYS_SPROC_VERSION", NULL}};
     int64_t only = 0, sent = 0;
+    int     version = front_version(call->session);
+    Str     product = server_product_version(call->arena, version);
 
     if (!proc_i64(call, 0, &only) || !proc_columns(call, specs, COUNT_OF(specs))) return false;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         if (only && rows[i].id != only) continue;
-        SimValue row[] = {value_int(rows[i].id), text_of(call, str_from_c(rows[i].name)),
-                          text_of(call, str_from_c(rows[i].value))};
+        SimValue row[] = {
+            value_int(rows[i].id), text_of(call, str_from_c(rows[i].name)),
+            text_of(call, rows[i].value ? str_from_c(rows[i].value)
+                          : rows[i].id == 2
+                              ? str_printf(call->arena, "Microsoft SQL Server %d - %.*s", version,
+                                           STR_ARG(product))
+                              : product)};
         if (!proc_row(call, row, COUNT_OF(row))) return false;
         sent++;
     }
@@ -565,29 +711,17 @@ static bool sp_set_session_context(ProcCall *call)
     return true;
 }
 
-static bool sp_who(ProcCall *call)
-{
-    static const ResultSpec specs[] = {{"spid", "smallint"},
-                                       {"status", "nchar(30)"},
-                                       {"loginame", "nvarchar(128)"},
-                                       {"hostname", "nvarchar(128)"},
-                                       {"dbname", "nvarchar(128)"}};
-    SimSession             *self    = call->session;
-    SimValue                row[]   = {value_int(self->id), text_of(call, STR("runnable")),
-                                       text_of(call, self->login.name), text_of(call, self->host_name),
-                                       text_of(call, sim_database_name(self->database))};
-
-    return proc_columns(call, specs, COUNT_OF(specs)) && proc_row(call, row, COUNT_OF(row)) &&
-           proc_done(call, 1);
-}
-
 #define COLUMN_PARAMETERS \
     "table_name,table_owner,table_qualifier,column_name,ODBCVer,NameScope,fUsePattern"
 const ProcEntry catalog_procs[] = {
-    {"sp_tables", sp_tables, "table_name,table_owner,table_qualifier,table_type,fUsePattern"},
     {"sp_columns", sp_columns, COLUMN_PARAMETERS},
-    {"sp_columns_90", sp_columns, COLUMN_PARAMETERS},
-    {"sp_columns_100", sp_columns, COLUMN_PARAMETERS},
+    {"sp_columns_90", sp_columns_90, COLUMN_PARAMETERS},
+    {"sp_columns_100", sp_columns_100, COLUMN_PARAMETERS},
+    {"sp_columns_170", sp_columns_100, COLUMN_PARAMETERS},
+    {"sp_sproc_columns", sp_sproc_columns,
+     "procedure_name,procedure_owner,procedure_qualifier,column_name,ODBCVer,fUsePattern"},
+    {"sp_sproc_columns_100", sp_sproc_columns_100,
+     "procedure_name,procedure_owner,procedure_qualifier,column_name,ODBCVer,fUsePattern"},
     {"sp_pkeys", sp_pkeys, "table_name,table_owner,table_qualifier"},
     {"sp_statistics", sp_statistics,
      "table_name,table_owner,table_qualifier,index_name,is_unique,accuracy"},
@@ -600,7 +734,6 @@ const ProcEntry catalog_procs[] = {
     {"sp_datatype_info", sp_datatype_info, "data_type,ODBCVer"},
     {"sp_datatype_info_90", sp_datatype_info, "data_type,ODBCVer"},
     {"sp_datatype_info_100", sp_datatype_info, "data_type,ODBCVer"},
-    {"sp_databases", sp_databases, ""},
     {"sp_server_info", sp_server_info, "attribute_id"},
     {"sp_spaceused", sp_spaceused,
      "objname,updateusage,mode,oneresultset,include_total_xtp_storage"},
@@ -608,6 +741,5 @@ const ProcEntry catalog_procs[] = {
     {"sp_droprolemember", sp_addrolemember, "rolename,membername"},
     {"sp_rename", sp_rename, "objname,newname,objtype"},
     {"sp_set_session_context", sp_set_session_context, "key,value,read_only"},
-    {"sp_who", sp_who, "loginame"},
     {NULL, NULL, NULL},
 };

@@ -25,7 +25,7 @@ static const ViewText *const *text_lists(size_t *count)
 
 static const ProcEntry *const *proc_lists(size_t *count)
 {
-    static const ProcEntry *const lists[] = {session_procs, cdc_procs, catalog_procs};
+    static const ProcEntry *const lists[] = {session_procs, cdc_procs, catalog_procs, text_procs};
     *count                                = COUNT_OF(lists);
     return lists;
 }

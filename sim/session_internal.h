@@ -352,15 +352,19 @@ typedef struct ProcCall {
     size_t                 count;
     int32_t                status;
     SimError              *error;
-    Flow                   flow;  /* FLOW_NEXT unless what it ran ended otherwise */
-    const SimResultColumn *types; /* of the result set being sent */
+    Flow                    flow;  /* FLOW_NEXT unless what it ran ended otherwise */
+    const SimResultColumn  *types; /* of the result set being sent */
+    const struct ProcEntry *entry;
 } ProcCall;
 typedef bool (*ProcRun)(ProcCall *call);
 typedef struct ProcEntry {
     const char *name;
     ProcRun     run;
-    const char *parameters; /* "@a,@b": names by position */
+    const char *parameters; /* "a,b int": names by position, with types where proc_text_run needs them */
 } ProcEntry;
+/* Runs the T-SQL of ours that the procedure is, its parameters as variables: nvarchar(4000) without a type. */
+bool proc_text_run(ProcCall *call);
+Str  proc_text_of(const ProcEntry *entry);
 /* By name, as a client or EXEC names it; NULL: 2812. */
 const ProcEntry *proc_find(SimSession *session, const ObjectName *name);
 bool             proc_bind_args(ProcCall *call, const ProcEntry *entry)
@@ -417,10 +421,8 @@ int  catalog_max_length(const SimType *type);
 int  catalog_precision(const SimType *type);
 int  catalog_scale(const SimType *type);
 
-extern const ProcEntry cdc_procs[], cdc_job_procs[], catalog_procs[], control_procs[],
-    session_procs[], cursor_procs[];
-extern const ProcEntry cdc_procs[], cdc_job_procs[], config_procs[], catalog_procs[],
-    control_procs[], session_procs[];
+extern const ProcEntry cdc_procs[], cdc_job_procs[], config_procs[], catalog_procs[], text_procs[],
+    control_procs[], session_procs[], cursor_procs[];
 
 bool control_synthetic(ProcCall *call);
 

@@ -14,7 +14,6 @@ const ProcEntry *proc_find(SimSession *session, const ObjectName *name)
 {
     const ProcEntry *found = NULL;
 
-    (void)session;
     if (sim_name_equal(name->schema, STR("tidesim"))) return find_in(control_procs, name->name);
     if (!str_is_empty(name->schema) && !sim_name_equal(name->schema, STR("sys")) &&
         !sim_name_equal(name->schema, STR("dbo")))
@@ -25,7 +24,9 @@ const ProcEntry *proc_find(SimSession *session, const ObjectName *name)
     if (!found) found = find_in(cdc_job_procs, name->name);
     if (!found) found = find_in(config_procs, name->name);
     if (!found) found = find_in(catalog_procs, name->name);
-    return found;
+    if (!found) found = find_in(text_procs, name->name);
+    bool is_new = found && str_equal_c(str_from_c(found->name), "sp_columns_170");
+    return is_new && front_version(session) < 2025 ? NULL : found;
 }
 
 static size_t parameter_count(const ProcEntry *entry)
@@ -37,6 +38,12 @@ static size_t parameter_count(const ProcEntry *entry)
     return count;
 }
 
+static Str parameter_name(Str parameter)
+{
+    ptrdiff_t space = str_find_char(parameter, ' ', 0);
+    return space < 0 ? parameter : str_slice(parameter, 0, (size_t)space);
+}
+
 static ptrdiff_t parameter_index(const ProcEntry *entry, Str name)
 {
     Str       rest = str_from_c(entry->parameters), part;
@@ -44,7 +51,7 @@ static ptrdiff_t parameter_index(const ProcEntry *entry, Str name)
 
     if (name.len > 0 && name.ptr[0] == '@') name = str_slice(name, 1, name.len);
     for (; str_split_next(&rest, ',', &part); at++)
-        if (sim_name_equal(part, name)) return at;
+        if (sim_name_equal(parameter_name(part), name)) return at;
     return -1;
 }
 
@@ -108,6 +115,47 @@ bool proc_i64(ProcCall *call, size_t index, int64_t *out)
 void proc_set_output(ProcCall *call, size_t index, const SimValue *value)
 {
     call->args[index].value = value_copy(call->arena, value);
+}
+
+/* --- procedures that are text of ours --- */
+static bool declare_argument(ProcCall *call, Str parameter, size_t index)
+{
+    Frame          *frame = call->session->frame;
+    Str             name  = parameter_name(parameter);
+    const SimValue *value = proc_arg(call, index);
+    SimType         type  = sim_type_sized(SIM_NVARCHAR, 8000);
+    SimValue        converted;
+
+    if (name.len < parameter.len &&
+        !sim_type_parse(str_slice(parameter, name.len + 1, parameter.len), &type))
+        return sim_not_supported(call->error, "the type of %.*s", STR_ARG(parameter));
+    Variable *variable = frame_declare(frame, str_printf(frame->arena, "@%.*s", STR_ARG(name)),
+                                       &type);
+    if (!value || value->is_null) return true;
+    if (!sim_convert(value, &type, 0, true, call->arena, &converted, call->error)) return false;
+    variable_set(variable, &converted);
+    return true;
+}
+
+bool proc_text_run(ProcCall *call)
+{
+    SimSession *session = call->session;
+    StmtList    stmts   = {0};
+    Str         rest    = str_from_c(call->entry->parameters), part;
+    bool        ok      = true;
+
+    frame_push(session, true);
+    for (size_t i = 0; ok && str_split_next(&rest, ',', &part); i++)
+        ok = declare_argument(call, part, i);
+    ok = ok &&
+         sim_parse(proc_text_of(call->entry), true, session->frame->arena, &stmts, call->error);
+    if (ok) {
+        call->flow = run_statements(session, &stmts);
+        if (call->flow == FLOW_RETURN) call->flow = FLOW_NEXT;
+        call->status = session->frame->return_status;
+    }
+    frame_pop(session);
+    return ok;
 }
 
 /* --- EXEC --- */
@@ -194,7 +242,8 @@ bool proc_run(ProcCall *call, const ProcEntry *entry)
                          "Maximum stored procedure, function, trigger, or view nesting level "
                          "exceeded (limit 32).");
     session->proc_depth++;
-    call->flow = FLOW_NEXT;
+    call->flow  = FLOW_NEXT;
+    call->entry = entry;
     if (is_control(entry)) session->io_is_aside = true;
     bool ok = entry->run(call);
     session->proc_depth--;

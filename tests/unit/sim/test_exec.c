@@ -20,6 +20,7 @@ FILE_TEST(every_query_of_a_stream, "cdc")
 FILE_TEST(every_query_of_a_snapshot, "snapshot")
 FILE_TEST(joins_groups_windows_and_subqueries, "query")
 FILE_TEST(the_catalogue_and_who_sees_what, "catalog")
+FILE_TEST(what_drivers_ask_the_catalogue, "catalog_proc")
 FILE_TEST(least_privilege, "rights")
 FILE_TEST(what_lasts_how_long_in_a_session, "session")
 FILE_TEST(shapes_of_other_readers, "shapes")
@@ -35,6 +36,7 @@ int main(void)
         cmocka_unit_test(every_query_of_a_snapshot),
         cmocka_unit_test(joins_groups_windows_and_subqueries),
         cmocka_unit_test(the_catalogue_and_who_sees_what),
+        cmocka_unit_test(what_drivers_ask_the_catalogue),
         cmocka_unit_test(least_privilege),
         cmocka_unit_test(what_lasts_how_long_in_a_session),
         cmocka_unit_test(shapes_of_other_readers),
