@@ -267,3 +267,9 @@ EXEC sp_helptext 'df_name';
 SET FMTONLY ON SELECT id, name FROM dbo.items SET FMTONLY OFF;
 --> id|name
 --> (0)
+-- PRECISION is no reserved word: drivers name a column so
+DECLARE @t TABLE (PRECISION int, n int); INSERT INTO @t VALUES (1, 2); SELECT PRECISION, t.precision AS p FROM @t t;
+--> (1)
+--> PRECISION|p
+--> 1|1
+--> (1)
