@@ -21,28 +21,28 @@ typedef struct CliOptions {
     bool       wants_help;
     LIST(Str) files; /* of exec */
     LIST(Str) init;  /* of serve */
-    Str       load;  /* of serve; empty: none */
-    Str       listen;
-    bool      has_tls;                  /* offers it */
-    Str       tls_certificate, tls_key; /* files; ptr NULL: a certificate that signs itself */
-    bool      requires_encryption;
-    Str       server;   /* exec: ptr NULL without one */
-    Str       database; /* ptr NULL: none */
-    Str       login, password;
-    int64_t   capture_interval_ms; /* -1: manual */
-    int64_t   idle_entry_ms;
-    int64_t   retention_minutes;
-    Str       time_zone;
-    int       server_version;
-    uint64_t  seed;
-    bool      has_seed;
-    bool      has_virtual_clock;
-    int64_t   latency_ms, jitter_ms;
-    int64_t   bandwidth;
-    Str       trace; /* ptr NULL: none */
+    Str      load;   /* of serve; empty: none */
+    Str      listen;
+    Str      tls_certificate, tls_key; /* files; ptr NULL: a certificate that signs itself */
+    Str      server;                   /* exec: ptr NULL without one */
+    Str      database;                 /* ptr NULL: none */
+    Str      login, password;
+    int64_t  capture_interval_ms; /* -1: manual */
+    int64_t  idle_entry_ms;
+    int64_t  retention_minutes;
+    Str      time_zone;
+    int      server_version;
+    uint64_t seed;
+    bool     has_seed;
+    bool     has_virtual_clock;
+    int64_t  latency_ms, jitter_ms;
+    int64_t  bandwidth;
+    Str      trace; /* ptr NULL: none */
     LIST(CliKnob) knobs;
     bool      json;
     bool      keeps_going;
+    bool      has_tls; /* offers it */
+    bool      requires_encryption;
     LogLevel  log_level;
     LogFormat log_format;
 } CliOptions;

@@ -60,7 +60,8 @@ static bool open_tls(SimTls **out, Err *err)
     tls->method = tls_transport_method();
     if (!tls->in_tds || !tls->strict || !tls->method) {
         sim_tls_close(tls);
-        return tls_fail(err, ERR_FAILED, "TLS cannot be set up", "no memory");
+        (void)tls_fail(err, ERR_FAILED, "TLS cannot be set up", "no memory");
+        return false;
     }
     SSL_CTX_set_alpn_select_cb(tls->strict, choose_protocol, NULL);
     *out = tls;
