@@ -52,10 +52,8 @@ void aside_close(SimSession *session)
 
 bool aside_run(Front *front, SimSession *caller, Str database, Str sql, SimError *error)
 {
-    AsideSink   sink    = {.sink = {.columns = on_columns,
-                                    .row     = on_row,
-                                    .message = on_message,
-                                    .done    = on_done}};
+    AsideSink sink = {
+        .sink = {.columns = on_columns, .row = on_row, .message = on_message, .done = on_done}};
     SimSession *session = aside_open(front, database, error);
     bool        ok;
 

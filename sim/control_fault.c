@@ -8,19 +8,29 @@
 #define NS_PER_MS INT64_C(1000000)
 
 static const char *const action_names[SIM_FAULT_ACTION_COUNT] = {
-    [SIM_FAULT_ERROR] = "error",           [SIM_FAULT_DEADLOCK] = "deadlock",
-    [SIM_FAULT_CLOSE] = "close",           [SIM_FAULT_RESET] = "rst",
-    [SIM_FAULT_HALF_CLOSE] = "half_close", [SIM_FAULT_STALL] = "stall",
-    [SIM_FAULT_KILL] = "kill",             [SIM_FAULT_LOGIN_ERROR] = "login_error",
-    [SIM_FAULT_SLOW_ROWS] = "slow_rows",   [SIM_FAULT_CAPTURE_STOP] = "capture_stop",
-    [SIM_FAULT_LOSE_GRANT] = "lose_grant",
+    [SIM_FAULT_ERROR]        = "error",
+    [SIM_FAULT_DEADLOCK]     = "deadlock",
+    [SIM_FAULT_CLOSE]        = "close",
+    [SIM_FAULT_RESET]        = "rst",
+    [SIM_FAULT_HALF_CLOSE]   = "half_close",
+    [SIM_FAULT_STALL]        = "stall",
+    [SIM_FAULT_KILL]         = "kill",
+    [SIM_FAULT_LOGIN_ERROR]  = "login_error",
+    [SIM_FAULT_SLOW_ROWS]    = "slow_rows",
+    [SIM_FAULT_CAPTURE_STOP] = "capture_stop",
+    [SIM_FAULT_LOSE_GRANT]   = "lose_grant",
 };
 
 static const char *const place_names[SIM_AT_COUNT] = {
-    [SIM_AT_STATEMENT] = "statement", [SIM_AT_ROW] = "row",       [SIM_AT_INSIDE_ROW] = "inside_row",
-    [SIM_AT_BYTE] = "byte",           [SIM_AT_PACKET] = "packet", [SIM_AT_LOGIN] = "login",
-    [SIM_AT_COMMIT] = "commit",       [SIM_AT_COMMITTED] = "committed",
-    [SIM_AT_SCAN] = "scan",
+    [SIM_AT_STATEMENT]  = "statement",
+    [SIM_AT_ROW]        = "row",
+    [SIM_AT_INSIDE_ROW] = "inside_row",
+    [SIM_AT_BYTE]       = "byte",
+    [SIM_AT_PACKET]     = "packet",
+    [SIM_AT_LOGIN]      = "login",
+    [SIM_AT_COMMIT]     = "commit",
+    [SIM_AT_COMMITTED]  = "committed",
+    [SIM_AT_SCAN]       = "scan",
 };
 
 Str sim_fault_action_name(SimFaultAction action)
@@ -145,8 +155,7 @@ static bool is_inside_result(SimFaultPlace place)
 
 static bool begins_at(const SimFault *fault, SimFaultPlace place)
 {
-    return fault->place == place ||
-           (place == SIM_AT_STATEMENT && is_inside_result(fault->place));
+    return fault->place == place || (place == SIM_AT_STATEMENT && is_inside_result(fault->place));
 }
 
 static bool meets(Front *front, FaultEntry *entry, const FaultOccasion *occasion)
@@ -293,11 +302,10 @@ static bool act(SimSession *session, const SimFault *fault, SimError *error)
         session->watch.row_pace_ns = (int64_t)(1e9 / fault->rate);
         session->watch.next_row_ns = clock_monotonic_ns(session->front->clock);
         return true;
-    case SIM_FAULT_CAPTURE_STOP:
-        fault_stop_capture(fault, session->database);
-        return true;
+    case SIM_FAULT_CAPTURE_STOP: fault_stop_capture(fault, session->database); return true;
     case SIM_FAULT_LOSE_GRANT:
-        return aside_run(session->front, session, sim_database_name(session->database), fault->text, error);
+        return aside_run(session->front, session, sim_database_name(session->database), fault->text,
+                         error);
     case SIM_FAULT_LOGIN_ERROR:
     case SIM_FAULT_ACTION_COUNT: break;
     }
@@ -309,11 +317,11 @@ static bool act(SimSession *session, const SimFault *fault, SimError *error)
 static FaultOccasion occasion_of(const SimSession *session, SimFaultPlace place, Str text)
 {
     return (FaultOccasion){.place      = place,
-                      .text       = text,
-                      .login      = session->login.name,
-                      .app        = session->app_name,
-                      .database   = sim_database_name(session->database),
-                      .session_id = session->id};
+                           .text       = text,
+                           .login      = session->login.name,
+                           .app        = session->app_name,
+                           .database   = sim_database_name(session->database),
+                           .session_id = session->id};
 }
 
 static void watch_result(SimSession *session, const FaultEntry *entry)
@@ -330,8 +338,8 @@ static void watch_result(SimSession *session, const FaultEntry *entry)
 
 static bool meet_text(SimSession *session, Str text, SimError *error)
 {
-    FaultOccasion   occasion = occasion_of(session, SIM_AT_STATEMENT, text);
-    FaultEntry entry;
+    FaultOccasion occasion = occasion_of(session, SIM_AT_STATEMENT, text);
+    FaultEntry    entry;
 
     if (session->is_aside || !fault_take(session->front, &occasion, &entry)) return true;
     if (is_inside_result(entry.fault.place)) {
@@ -351,8 +359,8 @@ bool control_statement(SimSession *session, const Stmt *stmt, SimError *error)
 
 bool control_call(SimSession *session, const ObjectName *name, Str text, SimError *error)
 {
-    static const char *const run_text[] = {"sp_executesql",  "sp_execute",   "sp_prepare",
-                                           "sp_prepexec",    "sp_unprepare", "sp_cursoropen",
+    static const char *const run_text[] = {"sp_executesql",  "sp_execute",    "sp_prepare",
+                                           "sp_prepexec",    "sp_unprepare",  "sp_cursoropen",
                                            "sp_cursorfetch", "sp_cursorclose"};
 
     if (sim_name_equal(name->schema, STR("tidesim"))) return true;
@@ -414,9 +422,9 @@ bool sim_session_watched(SimSession *session)
 
 bool control_commit(SimSession *session, SimFaultPlace place, SimError *error)
 {
-    FaultOccasion   occasion = occasion_of(session, place,
-                                      session->stmt ? session->stmt->source : STR_EMPTY);
-    FaultEntry entry;
+    FaultOccasion occasion = occasion_of(session, place,
+                                         session->stmt ? session->stmt->source : STR_EMPTY);
+    FaultEntry    entry;
 
     if (session->is_aside || !fault_take(session->front, &occasion, &entry)) return true;
     if (session->sink) flush(session, 0);
@@ -434,9 +442,9 @@ static void stall_scan(Front *front, int64_t ms)
 
 bool control_scan_cycle(void *arg, SimDatabase *database, SimError *error)
 {
-    Front     *front    = arg;
-    FaultOccasion   occasion = {.place = SIM_AT_SCAN, .database = sim_database_name(database)};
-    FaultEntry entry;
+    Front        *front    = arg;
+    FaultOccasion occasion = {.place = SIM_AT_SCAN, .database = sim_database_name(database)};
+    FaultEntry    entry;
 
     if (!fault_take(front, &occasion, &entry)) return true;
     switch (entry.fault.action) {

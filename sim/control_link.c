@@ -32,9 +32,9 @@ uint32_t sim_link_version(const SimServer *server)
 
 SimLink sim_link_for(SimServer *server, Str login, Str app)
 {
-    Front   *front = front_of(server);
-    SimLink  link  = {.rtt_ms = 0};
-    LinkRule *rule = NULL;
+    Front    *front = front_of(server);
+    SimLink   link  = {.rtt_ms = 0};
+    LinkRule *rule  = NULL;
 
     front_lock(front);
     if (!str_is_empty(login)) rule = find_rule(front, login);

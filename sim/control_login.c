@@ -151,7 +151,8 @@ static bool act_on_login(Front *front, const SimLoginRequest *login, const SimFa
         if (login->wire) login->wire->cut(login->wire, fault_cut(fault->action));
         return broken_login(error, fault->action == SIM_FAULT_HALF_CLOSE ? 10060 : 10054);
     case SIM_FAULT_STALL: clock_sleep_ms(front->clock, fault->ms, login->stop); return true;
-    case SIM_FAULT_LOSE_GRANT: return aside_run(front, NULL, database_of(login), fault->text, error);
+    case SIM_FAULT_LOSE_GRANT:
+        return aside_run(front, NULL, database_of(login), fault->text, error);
     case SIM_FAULT_CAPTURE_STOP: {
         SimDatabase *database = sim_server_find_database(front->server, database_of(login));
         if (database) fault_stop_capture(fault, database);
@@ -178,6 +179,5 @@ bool control_login(Front *front, const SimLoginRequest *login, SimError *error)
         return atomic_load(&front->down_is_silent)
                    ? broken_login(error, 10060)
                    : login_error(login, atomic_load(&front->down_number), error);
-    return !fault_take(front, &occasion, &entry) ||
-           act_on_login(front, login, &entry.fault, error);
+    return !fault_take(front, &occasion, &entry) || act_on_login(front, login, &entry.fault, error);
 }

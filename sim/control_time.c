@@ -140,9 +140,9 @@ static bool list_knobs(ProcCall *call)
 
     if (!proc_columns(call, columns, COUNT_OF(columns))) return false;
     for (int i = 0; i < SIM_KNOB_COUNT; i++) {
-        const SimKnobSpec *spec  = sim_knob_spec((SimKnob)i);
-        Str                value = sim_knob_format(
-            (SimKnob)i, sim_server_knob(call->session->server, (SimKnob)i), call->arena);
+        const SimKnobSpec *spec = sim_knob_spec((SimKnob)i);
+        Str value = sim_knob_format((SimKnob)i, sim_server_knob(call->session->server, (SimKnob)i),
+                                    call->arena);
         SimValue row[] = {value_text(call->arena, str_from_c(spec->name)),
                           value_text(call->arena, value),
                           value_text(call->arena, str_from_c(spec->values))};

@@ -61,8 +61,7 @@ struct Front {
 SimSession *aside_open(Front *front, Str database, SimError *error);
 void        aside_close(SimSession *session);
 /* Runs text in one, in the middle of what `caller` does (NULL: nobody's); the first error of it. */
-bool aside_run(Front *front, SimSession *caller, Str database, Str sql,
-               SimError *error) MUST_CHECK;
+bool aside_run(Front *front, SimSession *caller, Str database, Str sql, SimError *error) MUST_CHECK;
 
 /* --- faults (control_fault.c) --- */
 typedef struct FaultOccasion {

@@ -43,8 +43,7 @@ static void assert_broken(World *world, SqlConn *conn, const char *fault, const 
                   strcmp(err->sqlstate, "01000") == 0;
     bool is_mute = is_freetds(world) && err->native == 0 && strcmp(err->sqlstate, "HY000") == 0;
 
-    if (err->code != ERR_SOURCE ||
-        (memcmp(err->sqlstate, "08", 2) != 0 && !is_own && !is_mute))
+    if (err->code != ERR_SOURCE || (memcmp(err->sqlstate, "08", 2) != 0 && !is_own && !is_mute))
         fail_msg("%s: %d, SQLSTATE \"%s\", %d, %s", fault, err->code, err->sqlstate, err->native,
                  err->message);
     assert_true(sqlconn_is_dead(conn));
@@ -96,8 +95,11 @@ static void an_error_after_rows_keeps_its_number_and_the_connection(void **state
     static const struct {
         int     number;
         ErrCode code;
-    } errors[] = {{1205, ERR_SOURCE}, {3958, ERR_SOURCE}, {701, ERR_SOURCE},
-                  {976, ERR_SOURCE},  {229, ERR_PERMISSION}};
+    } errors[]     = {{1205, ERR_SOURCE},
+                      {3958, ERR_SOURCE},
+                      {701, ERR_SOURCE},
+                      {976, ERR_SOURCE},
+                      {229, ERR_PERMISSION}};
     World   *world = *state;
     SqlConn *conn  = connect_now(world);
     char     sql[200];
@@ -134,9 +136,8 @@ static void logins_that_may_work_later_are_told_from_those_that_will_not(void **
         (void)snprintf(sql, sizeof sql, "EXEC tidesim.fault 'login_error', @number = %d",
                        errors[i].number);
         world_run(world, sql);
-        assert_false(sqldriver_connect(world->sql,
-                                       world_connection(world, "sa", PASSWORD, "shop"), 10, &conn,
-                                       &err));
+        assert_false(sqldriver_connect(world->sql, world_connection(world, "sa", PASSWORD, "shop"),
+                                       10, &conn, &err));
         if (err.code != errors[i].code)
             fail_msg("%d: %s %d %s", errors[i].number, err.sqlstate, err.native, err.message);
     }
@@ -153,9 +154,8 @@ static void a_login_that_breaks_off_is_a_transport_error(void **state)
         SqlConn *conn = NULL;
         Err      err  = ERR_INIT;
         world_run(world, faults[i]);
-        assert_false(sqldriver_connect(world->sql,
-                                       world_connection(world, "sa", PASSWORD, "shop"), 3, &conn,
-                                       &err));
+        assert_false(sqldriver_connect(world->sql, world_connection(world, "sa", PASSWORD, "shop"),
+                                       3, &conn, &err));
         if (err.code != ERR_SOURCE)
             fail_msg("%s: %s %d %s", faults[i], err.sqlstate, err.native, err.message);
     }

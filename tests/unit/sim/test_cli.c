@@ -49,7 +49,8 @@ static void options_take_values_either_way(void **state)
                     "--idle-entry", "2m", "--retention", "3d", "--time-zone",
                     "W. Europe Standard Time", "--server-version", "2019", "--seed", "7", "--clock",
                     "virtual", "--latency", "40ms", "--bandwidth", "1800000", "--database", "shop",
-                    "--load", "folder"),
+                    "--load", "folder", "--jitter", "5ms", "--trace", "t.txt", "--knob",
+                    "command_id_per=statement", "--knob=maxtrans=7"),
               &err);
     assert_str_is(options.listen, "[::1]:0");
     assert_str_is(options.login, "u");
@@ -65,7 +66,13 @@ static void options_take_values_either_way(void **state)
     assert_int_equal(options.seed, 7);
     assert_true(options.has_virtual_clock);
     assert_int_equal(options.latency_ms, 40);
+    assert_int_equal(options.jitter_ms, 5);
     assert_int_equal(options.bandwidth, 1800000);
+    assert_str_is(options.trace, "t.txt");
+    assert_int_equal(options.knobs.count, 2);
+    assert_int_equal(options.knobs.items[0].knob, SIM_KNOB_COMMAND_ID_PER);
+    assert_int_equal(options.knobs.items[0].value, 1);
+    assert_int_equal(options.knobs.items[1].value, 7);
     assert_ok(PARSE(CLI_SERVE, arena, &options, &err, "--capture-interval", "manual"), &err);
     assert_int_equal(options.capture_interval_ms, -1);
     assert_ok(PARSE(CLI_EXEC, arena, &options, &err, "a.sql", "-", "--json", "--", "--x"), &err);
@@ -97,6 +104,9 @@ static void wrong_options_say_what_is_allowed(void **state)
         {CLI_SERVE, {"--retention", "90s"}, "whole minutes"},
         {CLI_SERVE, {"--bandwidth", "-1"}, "a whole number"},
         {CLI_SERVE, {"--seed", "x"}, "a whole number"},
+        {CLI_SERVE, {"--knob", "command_id=row"}, "did you mean \"command_id_per\"?"},
+        {CLI_SERVE, {"--knob", "command_id_per"}, "row,statement"},
+        {CLI_SERVE, {"--knob", "maxtrans=0"}, "1..1000000"},
         {CLI_SERVE, {"--time-zone", "W. Europe"}, "did you mean \"W. Europe Standard Time\"?"},
         {CLI_SERVE, {"--tls", "a.pem"}, "CERT,KEY (two PEM files), self-signed, none"},
         {CLI_SERVE, {"--tls", "a.pem,"}, "CERT,KEY (two PEM files), self-signed, none"},

@@ -82,21 +82,19 @@ static void run_request(void *arg)
 {
     Request *request = arg;
 
-    atomic_store(&request->is_open, sim_session_batch(request->session, str_from_c(request->sql),
-                                                      &request->sink));
+    atomic_store(&request->is_open,
+                 sim_session_batch(request->session, str_from_c(request->sql), &request->sink));
     atomic_store(&request->is_done, true);
 }
 
 static void begin(Request *request, SimSession *session, const char *sql)
 {
-    *request       = (Request){.sink    = {.columns = on_columns,
-                                           .row     = on_row,
-                                           .message = on_message,
-                                           .done    = on_done},
-                               .session = session,
-                               .sql     = sql,
-                               .sched   = sched_new_real(),
-                               .clock   = clock_new_real()};
+    *request = (Request){
+        .sink    = {.columns = on_columns, .row = on_row, .message = on_message, .done = on_done},
+        .session = session,
+        .sql     = sql,
+        .sched   = sched_new_real(),
+        .clock   = clock_new_real()};
     request->task = sched_spawn(request->sched, "request", run_request, request);
 }
 
@@ -121,9 +119,9 @@ static void lock_timeouts_and_sleeps_follow_the_virtual_clock(void **state)
     static const struct {
         const char *sql;
         int         ms, error;
-    } waits[] = {{"SET LOCK_TIMEOUT 5000; SELECT v FROM t WHERE id = 1", 5000, 1222},
-                 {"WAITFOR DELAY '00:10:00'", 600000, 0},
-                 {"EXEC tidesim.sleep 70", 70, 0}};
+    } waits[]      = {{"SET LOCK_TIMEOUT 5000; SELECT v FROM t WHERE id = 1", 5000, 1222},
+                      {"WAITFOR DELAY '00:10:00'", 600000, 0},
+                      {"EXEC tidesim.sleep 70", 70, 0}};
     Script *script = open_shop();
     Request request;
 
@@ -225,12 +223,15 @@ static void a_wait_for_capture_ends_with_the_scan(void **state)
 
 static void a_session_without_a_socket_meets_faults_too(void **state)
 {
-    Script   *script = open_shop();
+    Script    *script = open_shop();
     SimServer *server = script_server(script);
-    SimError  error  = SIM_ERROR_INIT;
-    Request   request;
-    SimFault  fault = {
-         .action = SIM_FAULT_ERROR, .place = SIM_AT_ROW, .n = 1, .number = 701, .pattern = STR("%FROM t%")};
+    SimError   error  = SIM_ERROR_INIT;
+    Request    request;
+    SimFault   fault = {.action  = SIM_FAULT_ERROR,
+                        .place   = SIM_AT_ROW,
+                        .n       = 1,
+                        .number  = 701,
+                        .pattern = STR("%FROM t%")};
 
     (void)state;
     assert_true(sim_control_fault(server, &fault, &error));
@@ -292,10 +293,10 @@ static void logins_in_process_fail_as_over_a_socket(void **state)
 
 static void a_gate_and_a_hook_from_c(void **state)
 {
-    Script   *script = open_shop();
+    Script    *script = open_shop();
     SimServer *server = script_server(script);
-    SimError  error  = SIM_ERROR_INIT;
-    Request   request;
+    SimError   error  = SIM_ERROR_INIT;
+    Request    request;
 
     (void)state;
     assert_true(sim_control_gate(server, STR("shop"), STR("dbo.t"), true, &error));
@@ -305,24 +306,23 @@ static void a_gate_and_a_hook_from_c(void **state)
     assert_true(is_done_within(&request, 5000));
     assert_int_equal(atomic_load(&request.rows), 2);
     end(&request);
-    sim_control_on_read(server, &(SimReadHook){.object = STR("t"),
-                                               .sql    = STR("INSERT t VALUES (9, 9)"),
-                                               .rows   = 1});
+    sim_control_on_read(
+        server,
+        &(SimReadHook){.object = STR("t"), .sql = STR("INSERT t VALUES (9, 9)"), .rows = 1});
     assert_answer(script_run(script, 1, STR("SELECT id FROM t ORDER BY id")), "id\n1\n2\n9\n(3)\n");
     script_close(script);
 }
 
 static void a_trace_is_a_file_of_requests(void **state)
 {
-    Script   *script = open_shop();
-    SimError  error  = SIM_ERROR_INIT;
-    char      path[] = "/tmp/tidesim-trace-XXXXXX", text[600];
-    int       fd     = mkstemp(path);
-    Arena    *arena  = arena_new();
-    SimParameter params[] = {
-        {.value = sim_nvarchar(arena, STR("SELECT @a AS a"))},
-        {.value = sim_nvarchar(arena, STR("@a int"))},
-        {.name = STR("@a"), .value = sim_int(5, SIM_INT)}};
+    Script      *script   = open_shop();
+    SimError     error    = SIM_ERROR_INIT;
+    char         path[]   = "/tmp/tidesim-trace-XXXXXX", text[600];
+    int          fd       = mkstemp(path);
+    Arena       *arena    = arena_new();
+    SimParameter params[] = {{.value = sim_nvarchar(arena, STR("SELECT @a AS a"))},
+                             {.value = sim_nvarchar(arena, STR("@a int"))},
+                             {.name = STR("@a"), .value = sim_int(5, SIM_INT)}};
 
     (void)state;
     assert_true(fd >= 0);
@@ -362,20 +362,20 @@ static void a_seed_begins_anew(void **state)
 
 static void a_server_of_2016_can_hide_the_command_id(void **state)
 {
-    Clock     *clock   = clock_new_real();
-    Sched     *sched   = sched_new_real();
-    Rng       *rng     = rng_new(3);
-    SimOptions options = {.clock               = clock,
-                          .sched               = sched,
-                          .rng                 = rng,
-                          .server_version      = 2016,
-                          .capture_interval_ms = -1,
-                          .login               = STR("sa"),
-                          .password            = STR("secret")};
-    SimServer *server  = NULL;
-    SimError   error   = SIM_ERROR_INIT;
-    Request    request;
-    SimLoginRequest login   = {.user = STR("sa"), .password = STR("secret"), .database = STR("shop")};
+    Clock          *clock   = clock_new_real();
+    Sched          *sched   = sched_new_real();
+    Rng            *rng     = rng_new(3);
+    SimOptions      options = {.clock               = clock,
+                               .sched               = sched,
+                               .rng                 = rng,
+                               .server_version      = 2016,
+                               .capture_interval_ms = -1,
+                               .login               = STR("sa"),
+                               .password            = STR("secret")};
+    SimServer      *server  = NULL;
+    SimError        error   = SIM_ERROR_INIT;
+    Request         request;
+    SimLoginRequest login = {.user = STR("sa"), .password = STR("secret"), .database = STR("shop")};
     SimSession     *session = NULL;
 
     (void)state;
