@@ -136,7 +136,7 @@ def every_knob_and_fault_of_tidesim_is_described():
     rows = {name: line for line in text_of("docs/tidesim.md").splitlines()
             for name in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("| `") else "")}
     knobs = re.findall(r'= \{"(\w+)", "([^"]+)", (\d+),', text_of("sim/knob.c"))
-    faults = re.findall(r'\[SIM_(?:FAULT|AT)_\w+\] = "(\w+)"', text_of("sim/control_fault.c"))
+    faults = re.findall(r'\[SIM_(?:FAULT|AT)_\w+\]\s*= "(\w+)"', text_of("sim/control_fault.c"))
     if len(knobs) < 8 or len(faults) < 20:
         yield "the knobs or the faults were not found in sim/"
     for name, values, initial in knobs:
