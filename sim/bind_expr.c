@@ -263,6 +263,15 @@ static bool bind_cast(Binder *binder, QueryScope *scope, const Expr *expr, Node 
     if (!bind_expr(binder, scope, expr->args.items[0], &arg)) return false;
     if (expr->style && !bind_expr(binder, scope, expr->style, &style)) return false;
     if (!style) bind_suggest(binder, arg, &type);
+    bool is_parse = !str_is_empty(expr->text); /* the culture of PARSE */
+    if (is_parse && !sim_type_is_number(type.kind) && !sim_type_is_time(type.kind))
+        return binder_error(binder, expr->line, 10761, "Invalid data type %s in function %s.",
+                            sim_type_name(type.kind), expr->is_try ? "TRY_PARSE" : "PARSE");
+    if (is_parse && !sim_type_is_text(arg->type.kind))
+        return binder_error(
+            binder, expr->line, 8116,
+            "Argument data type %s is invalid for argument 1 of parse function.",
+            arg->kind == NODE_CONST && arg->value.is_null ? "NULL" : sim_type_name(arg->type.kind));
     if (!(arg->kind == NODE_CONST && arg->value.is_null) &&
         !sim_convert_check(&arg->type, &type, false, binder->error)) {
         binder->error->line = expr->line;
@@ -276,6 +285,7 @@ static bool bind_cast(Binder *binder, QueryScope *scope, const Expr *expr, Node 
     node->args[0]        = arg;
     node->args[1]        = style;
     node->is_try         = expr->is_try;
+    node->text           = expr->text;
     node->is_nullable    = expr->is_try || arg->is_nullable;
     node->collation_rank = arg->collation_rank;
     if (style && style->kind == NODE_CONST && style->value.type.kind == SIM_INT &&

@@ -222,6 +222,13 @@ const SimValue *eval_convert(Node *node, Exec *exec)
     }
     if (sim_convert(value, &node->type, style, implicit, exec->scratch, &node->value, exec->error))
         return &node->value;
+    if (!node->is_try && !str_is_empty(node->text)) {
+        Str text     = sim_value_text(exec->scratch, value);
+        *exec->error = SIM_ERROR_INIT;
+        sim_error(exec->error, 9819,
+                  "Error converting string value '%.*s' into data type %s using culture '%.*s'.",
+                  STR_ARG(text), sim_type_name(node->type.kind), STR_ARG(node->text));
+    }
     if (!node->is_try) return NULL;
     *exec->error = SIM_ERROR_INIT;
     node->value  = sim_null(node->type);

@@ -55,9 +55,16 @@ static Expr *parse_cast(Parser *parser, bool is_try, bool is_parse)
     if (!expr_add(parser, expr, parse_expr(parser))) return NULL;
     if (!expect_keyword(parser, KW_AS) || !parse_type(parser, true, &expr->type)) return NULL;
     if (is_parse &&
-        accept_keyword(parser, KW_USING)) { /* the culture does not matter to what we read */
-        if (parse_expr(parser) == NULL) return NULL;
+        accept_keyword(
+            parser, KW_USING)) { /* one other culture's numbers and dates would be read wrongly */
+        const Expr *culture = parse_expr(parser);
+        if (culture == NULL) return NULL;
+        if (culture->kind != EXPR_LITERAL ||
+            (!str_equal_ignoring_case(culture->text, STR("en-US")) &&
+             !str_equal_ignoring_case(culture->text, STR("en"))))
+            return not_supported(parser, "PARSE with a culture other than 'en-US'"), NULL;
     }
+    if (is_parse) expr->text = STR("en-US");
     return expect_op(parser, ')') ? expr : NULL;
 }
 

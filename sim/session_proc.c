@@ -152,7 +152,8 @@ bool proc_text_run(ProcCall *call)
     if (ok) {
         call->flow = run_statements(session, &stmts);
         if (call->flow == FLOW_RETURN) call->flow = FLOW_NEXT;
-        call->status = session->frame->return_status;
+        const Variable *status = frame_find(session->frame, STR("@status")); /* if it has one */
+        if (status && !status->value.is_null) call->status = (int32_t)status->value.i64;
     }
     frame_pop(session);
     return ok;

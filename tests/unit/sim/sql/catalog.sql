@@ -329,3 +329,15 @@ SELECT HAS_PERMS_BY_NAME('touch', 'OBJECT', 'EXECUTE') AS e;
 --> e
 --> 1
 --> (1)
+-- PARSE reads numbers and dates
+SELECT PARSE('2024-02-03' AS date) AS d, PARSE(N'1.5' AS decimal(5, 2) USING 'en-US') AS n, TRY_PARSE('x' AS int) AS x, PARSE('2024-02-03 04:05:06' AS datetime2(0)) AS t;
+--> d|n|x|t
+--> 2024-02-03|1.50|NULL|2024-02-03 04:05:06
+--> (1)
+SELECT PARSE('x' AS int) AS x;
+--> x
+--> !9819 16 1 line 1: Error converting string value 'x' into data type int using culture 'en-US'.
+SELECT PARSE('1,5' AS decimal(5, 2) USING 'de-DE') AS x;
+--> !50001 16 1 line 1: tidesim: PARSE with a culture other than 'en-US' is not supported
+SELECT PARSE('a' AS varchar(5)) AS x;
+--> !10761 16 1 line 1: Invalid data type varchar in function PARSE.
