@@ -201,7 +201,9 @@ bool tds_parse_login(Bytes body, Arena *arena, TdsLogin *out)
     out->server           = pair_text(body, PAIR_SERVER, arena);
     out->language         = pair_text(body, PAIR_LANGUAGE, arena);
     out->database         = pair_text(body, PAIR_DATABASE, arena);
-    return !(flags3 & FLAG3_EXTENSION) || parse_features(body, arena, out);
+    /* tedious sets the flag for older versions too, and sends nothing with it. */
+    if (!(flags3 & FLAG3_EXTENSION) || out->tds_version < TDS_VERSION_74) return true;
+    return parse_features(body, arena, out);
 }
 
 static void put_hidden_text(TdsWriter *writer, Str text)
