@@ -84,18 +84,19 @@ static SimBulkPull pull_row(SimBulkSource *base, const SimValue **values_out, Si
     return SIM_BULK_ROW;
 }
 
-bool connection_run_bulk(Connection *connection, const TdsMessage *first, bool *was_cut_out)
+bool connection_run_bulk(Connection *connection, const TdsMessage *first, bool *was_cut_out,
+                         bool *by_attention_out)
 {
-    BulkRows rows    = {.source    = {.columns = pull_columns, .row = pull_row},
-                        .bulk      = tds_bulk_begin(connection->transport,
-                                                    connection->client.tds_version, first,
-                                                    connection->arena),
-                        .arena     = connection->arena,
+    BulkRows rows    = {.source = {.columns = pull_columns, .row = pull_row},
+                        .bulk   = tds_bulk_begin(connection->transport, connection->client.tds_version,
+                                                 first, connection->arena),
+                        .arena  = connection->arena,
                         .row_arena = arena_new()};
     bool     goes_on = sim_session_bulk(connection->session, &rows.source, &connection->sink.sink);
 
-    goes_on      = tds_bulk_skip(&rows.bulk) && goes_on && rows.ended_with != TDS_BULK_LOST;
-    *was_cut_out = rows.bulk.is_cut;
+    goes_on           = tds_bulk_skip(&rows.bulk) && goes_on && rows.ended_with != TDS_BULK_LOST;
+    *was_cut_out      = rows.bulk.is_cut;
+    *by_attention_out = rows.bulk.by_attention;
     tds_bulk_end(&rows.bulk);
     arena_close(rows.row_arena);
     return goes_on;

@@ -278,14 +278,24 @@ static void hang_up_if_idle(void *arg)
     pthread_mutex_unlock(&connection->lock);
 }
 
-static void put_attention_done(Connection *connection)
+/* In a message of its own, behind what was stopped: tedious waits for it there, as SQL Server sends it. */
+static bool acknowledge(Connection *connection)
 {
-    SimSink *sink = &connection->sink.sink;
-    SimDone  done = {.kind           = SIM_DONE_STATEMENT,
-                     .is_attention   = true,
-                     .in_transaction = sim_session_transaction(connection->session) != 0};
+    bool in_transaction = sim_session_transaction(connection->session) != 0;
 
-    (void)sink->done(sink, &done);
+    connection_begin_response(connection);
+    tds_put_done(connection->writer, connection->client.tds_version, TDS_TOKEN_DONE,
+                 TDS_DONE_ATTN | (in_transaction ? TDS_DONE_INXACT : 0), SIM_COMMAND_ATTENTION, 0);
+    return connection_send_response(connection);
+}
+
+/* The response's end, and what follows it. */
+static bool finish(Connection *connection, bool is_rpc, bool goes_on)
+{
+    tds_sink_finish(&connection->sink, is_rpc);
+    if (!connection_send_response(connection) || !goes_on || connection->sink.is_fatal)
+        return false;
+    return !connection->sink.ended_by_attention || acknowledge(connection);
 }
 
 static bool answer_request(Connection *connection, const TdsMessage *message)
@@ -301,16 +311,15 @@ static bool answer_request(Connection *connection, const TdsMessage *message)
     if (sim_session_breaks_off(connection->session)) return false;
     if (saw_attention) {
         connection->owed++;
-        if (!connection->sink.ended_by_attention) put_attention_done(connection);
+        connection->sink.ended_by_attention = true;
     }
-    tds_sink_finish(&connection->sink, message->type == TDS_PACKET_RPC);
-    return connection_send_response(connection) && goes_on && !connection->sink.is_fatal;
+    return finish(connection, message->type == TDS_PACKET_RPC, goes_on);
 }
 
 /* Nobody watches the socket meanwhile: what stands in it is the load itself. An attention comes between its packets. */
 static bool answer_bulk(Connection *connection, const TdsMessage *first)
 {
-    bool goes_on = false, was_cut = false, ignored;
+    bool goes_on = false, was_cut = false, by_attention = false, ignored;
 
     connection_begin_response(connection);
     tds_sink_begin(&connection->sink);
@@ -318,13 +327,17 @@ static bool answer_bulk(Connection *connection, const TdsMessage *first)
         (void)refuse_stream(connection);
     } else {
         run_begin(connection, true);
-        goes_on = connection_run_bulk(connection, first, &was_cut);
+        goes_on = connection_run_bulk(connection, first, &was_cut, &by_attention);
         goes_on = run_end(connection, &ignored) && goes_on;
     }
     if (sim_session_breaks_off(connection->session)) return false;
-    if (was_cut && !connection->sink.ended_by_attention) put_attention_done(connection);
-    tds_sink_finish(&connection->sink, false);
-    return connection_send_response(connection) && goes_on && !connection->sink.is_fatal;
+    if (was_cut && !by_attention) { /* taken back in its last packet: this answers it */
+        tds_put_done(connection->writer, connection->client.tds_version, TDS_TOKEN_DONE,
+                     TDS_DONE_ATTN, SIM_COMMAND_ATTENTION, 0);
+        return connection_send_response(connection) && goes_on;
+    }
+    if (was_cut) connection->sink.ended_by_attention = true;
+    return finish(connection, false, goes_on);
 }
 
 static bool answer_attention(Connection *connection, bool is_ignored_request)
@@ -334,10 +347,7 @@ static bool answer_attention(Connection *connection, bool is_ignored_request)
         connection->owed--;
         return true;
     }
-    connection_begin_response(connection);
-    tds_put_done(connection->writer, connection->client.tds_version, TDS_TOKEN_DONE, TDS_DONE_ATTN,
-                 SIM_COMMAND_ATTENTION, 0);
-    return connection_send_response(connection);
+    return acknowledge(connection);
 }
 
 /* --- all of it --- */

@@ -85,7 +85,7 @@ typedef struct TdsSink {
     size_t            column_count;
     bool              has_pending;
     SimDone           pending;
-    bool              ended_by_attention; /* the session has seen it */
+    bool              ended_by_attention; /* the session has seen it: to be acknowledged behind the response */
     bool              omits_columns;      /* the client has them from before */
     bool              is_fatal;           /* a message of severity 20 or more was sent */
     uint16_t          return_ordinal;
@@ -171,8 +171,9 @@ bool server_end_login_tls(Connection *connection);
 /* A client of TDS 8 begins with TLS. */
 bool server_begin_strict(Connection *connection);
 
-/* The rest of a bulk load (server_bulk.c). `was_cut_out`: the client stopped it, and waits for the acknowledgement. */
-bool connection_run_bulk(Connection *connection, const TdsMessage *first, bool *was_cut_out);
+/* The rest of a bulk load (server_bulk.c). `was_cut_out`: the client stopped it, by an attention or by taking it back. */
+bool connection_run_bulk(Connection *connection, const TdsMessage *first, bool *was_cut_out,
+                         bool *by_attention_out);
 
 /* Runs a connection to its end; the socket is closed by the caller. */
 void connection_run(Connection *connection);

@@ -191,15 +191,13 @@ static bool on_done(SimSink *base, const SimDone *done)
 {
     TdsSink *sink = of(base);
 
-    /* What was stopped ends too: a lone acknowledgement makes the statement a success to Microsoft's driver. */
-    if (done->is_attention && !sink->has_pending) {
-        sink->pending     = (SimDone){.kind = SIM_DONE_STATEMENT};
-        sink->has_pending = true;
+    if (done->is_attention) {
+        sink->ended_by_attention = true;
+        return is_open(sink);
     }
     put_pending(sink, false);
     sink->pending     = *done;
     sink->has_pending = true;
-    if (done->is_attention) sink->ended_by_attention = true;
     return is_open(sink);
 }
 
@@ -266,7 +264,7 @@ void tds_sink_close(TdsSink *sink)
 void tds_sink_begin(TdsSink *sink)
 {
     sink->has_pending = sink->ended_by_attention = sink->is_fatal = sink->omits_columns = false;
-    sink->return_ordinal                                          = 0;
+    sink->return_ordinal                                                                = 0;
 }
 
 static void put_state(TdsSink *sink)

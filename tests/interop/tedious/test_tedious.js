@@ -116,7 +116,6 @@ const cases = {
       const result = await query(connection, 'SELECT @v', [['v', type, null, options]]);
       assert.strictEqual(result.rows[0][0], null, name);
     }
-    assert.strictEqual((await query(connection, 'SELECT @v', [['v', TYPES.Null, null]])).rows[0][0], null);
     connection.close();
   },
   async columns_of_every_type_take_and_give_them(server) {
@@ -187,9 +186,11 @@ const cases = {
       request.userCallback = (error) => (error ? reject(error) : resolve());
       start();
     });
-    const prepared = new Promise((resolve) => request.once('prepared', resolve));
-    await step(() => connection.prepare(request));
-    await prepared;
+    await new Promise((resolve, reject) => { // it tells by events instead
+      request.once('prepared', resolve);
+      request.once('error', reject);
+      connection.prepare(request);
+    });
     assert.strictEqual(typeof request.handle, 'number');
     for (const [from, to] of [[1, 3], [5, 5], [9, 8], [998, 2000]]) {
       rows.length = 0;
@@ -352,8 +353,11 @@ const cases = {
   async a_load_can_be_cancelled(server) {
     const connection = await server.connect();
     const plain = (bulk) => bulk.addColumn('id', TYPES.Int, {nullable: false});
-    function* endless() {
-      for (let id = 0; ; id++) yield [id];
+    async function* endless() {
+      for (let id = 0; ; id++) {
+        if (id % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 1)); // else no timer would ever run
+        yield [id];
+      }
     }
     const error = await load(connection, 'plain', {}, plain, endless(), (bulk) => setTimeout(() => bulk.cancel(), 200))
       .then(() => assert.fail('not cancelled'), (reason) => reason);

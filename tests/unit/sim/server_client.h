@@ -219,6 +219,14 @@ UNUSED static int client_attentions(Client *client)
     return status & TDS_DONE_MORE ? -1 : count;
 }
 
+/* The same of an attention to what ran: what was stopped ends in a message, which was read; the next one acknowledges. */
+UNUSED static int client_acknowledgements(Client *client)
+{
+    int count = client_attentions(client);
+
+    return count == 0 && client_read(client) ? client_attentions(client) : count;
+}
+
 /* Nothing more comes within the time, and the connection is still there. */
 UNUSED static bool client_is_quiet(Client *client, int timeout_ms)
 {

@@ -355,7 +355,7 @@ static void an_attention_stops_a_wait_at_once(void **state)
         assert_true(client_send_attention(client));
         assert_true(client_read(client));
         took_ms = now_ms(world) - began_ms;
-        assert_int_equal(client_attentions(client), 1);
+        assert_int_equal(client_acknowledgements(client), 1);
         assert_true(took_ms < 5000); /* 100 on a machine that has nothing else to do */
         assert_true(client_is_quiet(client, 20));
         assert_int_equal(client_number(client, "SELECT 9"), 9);
@@ -409,7 +409,7 @@ static void an_attention_stops_a_result_nobody_reads(void **state)
     assert_true(rows > 0);
     assert_true(rows < 100000000);
     client->response = tds_response(client->message.body, client->tds_version, client->arena);
-    assert_int_equal(client_attentions(client), 1);
+    assert_int_equal(client_acknowledgements(client), 1);
     assert_int_equal(client_number(client, "SELECT 9"), 9);
     client_close(client);
 }
@@ -557,7 +557,7 @@ static bool visit(Visitor *visitor, Client *client)
         if (client_number(client, sql) != number) return false;
         if (turn % 3 == 2 && (!client_send_batch(client, "WAITFOR DELAY '00:00:20'", 0) ||
                               !client_send_attention(client) || !client_read(client) ||
-                              client_attentions(client) != 1))
+                              client_acknowledgements(client) != 1))
             return false;
     }
     return true;
@@ -628,8 +628,7 @@ static void a_slow_link_is_slow(void **state)
     Client *client;
     int64_t began_ms;
 
-    sim_control_link(world->server, STR("all"),
-                     &(SimLink){.rtt_ms = 60, .bytes_per_s = 1000000});
+    sim_control_link(world->server, STR("all"), &(SimLink){.rtt_ms = 60, .bytes_per_s = 1000000});
     client = client_connect(world->port);
     assert_non_null(client);
     began_ms = now_ms(world);

@@ -501,7 +501,7 @@ static void an_encrypted_attention_stops_a_wait_at_once(void **state)
         began_ms = now_ms(world);
         assert_true(client_send_attention(tls->client));
         assert_true(client_read(tls->client));
-        assert_int_equal(client_attentions(tls->client), 1);
+        assert_int_equal(client_acknowledgements(tls->client), 1);
         assert_true(now_ms(world) - began_ms < 2000);
         assert_true(client_is_quiet(tls->client, 20));
         assert_int_equal(client_number(tls->client, "SELECT 42"), 42);
@@ -524,7 +524,7 @@ static void an_attention_in_pieces_is_seen_when_it_is_whole(void **state)
         assert_int_equal(send(tls->client->fd, record + at, 1, 0), 1);
     }
     assert_true(client_read(tls->client));
-    assert_int_equal(client_attentions(tls->client), 1);
+    assert_int_equal(client_acknowledgements(tls->client), 1);
     assert_int_equal(client_number(tls->client, "SELECT 42"), 42);
     tls_client_close(tls);
     assert_server_is_well(world);
@@ -543,7 +543,7 @@ static void an_attention_that_came_along_with_its_request_is_seen(void **state)
     assert_true(client_send_attention(tls->client));
     assert_true(send_gathered(tls, &both));
     assert_true(client_read(tls->client));
-    assert_int_equal(client_attentions(tls->client), 1);
+    assert_int_equal(client_acknowledgements(tls->client), 1);
     assert_true(now_ms(world) - began_ms < 5000);
     assert_int_equal(client_number(tls->client, "SELECT 42"), 42);
     tls_client_close(tls);
@@ -573,7 +573,7 @@ static void an_attention_stops_a_result_that_nobody_reads(void **state)
     clock_sleep_ms(world->clock, 100, NULL); /* the socket is full by now */
     assert_true(client_send_attention(tls->client));
     assert_true(client_read(tls->client));
-    assert_int_equal(client_attentions(tls->client), 1);
+    assert_int_equal(client_acknowledgements(tls->client), 1);
     assert_int_equal(client_number(tls->client, "SELECT 42"), 42);
     tls_client_close(tls);
     assert_server_is_well(world);
@@ -694,7 +694,7 @@ static void a_client_of_tds_8_begins_with_tls(void **state)
         assert_true(client_is_quiet(tls->client, 20));
         assert_true(client_send_attention(tls->client));
         assert_true(client_read(tls->client));
-        assert_int_equal(client_attentions(tls->client), 1);
+        assert_int_equal(client_acknowledgements(tls->client), 1);
         tls_client_close(tls);
     }
     assert_server_is_well(world);

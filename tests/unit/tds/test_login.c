@@ -147,9 +147,35 @@ static void a_login_comes_back(void **state)
         assert_true(str_equal(got.database, login.database));
         assert_true(got.odbc);
         assert_true(got.read_only_intent);
-        assert_int_equal(got.asks_features, login.asks_features);
-        assert_int_equal(got.asks_utf8, login.asks_features);
+        bool reads_features = login.asks_features && login.tds_version == TDS_VERSION_74;
+        assert_int_equal(got.asks_features, reads_features);
+        assert_int_equal(got.asks_utf8, reads_features);
     }
+    arena_close(arena);
+}
+
+/* tedious sets the flag in logins of 7.1 to 7.3 too, without a pointer to what it tells of. */
+static void old_logins_have_no_features_whatever_their_flag_says(void **state)
+{
+    Arena     *arena  = arena_new();
+    Pipe       pipe   = pipe_new(arena);
+    TdsWriter *writer = tds_writer_new(&pipe.transport);
+    TdsLogin   login  = {.tds_version = TDS_VERSION_72, .user = STR("sa")};
+    TdsLogin   got;
+
+    (void)state;
+    tds_writer_begin(writer, TDS_PACKET_LOGIN7, 0);
+    tds_put_login(writer, &login);
+    Bytes    body  = pipe_finish(&pipe, writer);
+    uint8_t *bytes = arena_alloc(arena, body.len);
+    memcpy(bytes, body.ptr, body.len);
+    bytes[27] |= 0x10;
+    assert_true(tds_parse_login((Bytes){bytes, body.len}, arena, &got));
+    assert_str_is(got.user, "sa");
+    assert_false(got.asks_features);
+    bytes[4] = 4, bytes[5] = 0, bytes[6] = 0, bytes[7] = 0x74; /* 7.4 must have them */
+    assert_false(tds_parse_login((Bytes){bytes, body.len}, arena, &got));
+    tds_writer_close(writer);
     arena_close(arena);
 }
 
@@ -205,6 +231,7 @@ int main(void)
         cmocka_unit_test(damaged_messages_do_no_harm),
         cmocka_unit_test(a_login_cut_off_is_refused),
         cmocka_unit_test(a_login_comes_back),
+        cmocka_unit_test(old_logins_have_no_features_whatever_their_flag_says),
         cmocka_unit_test(versions_between_ours_come_down_to_the_next),
         cmocka_unit_test(an_answer_to_prelogin_has_mars_and_no_encryption),
     };
