@@ -195,7 +195,10 @@ static bool system_columns_of(ColumnCall *columns, bool patterns)
     SystemObject object = {.at = 0};
     Str          name;
 
-    if (!proc_text(call, 0, &name) || sim_name_equal(name, STR("%"))) return true;
+    if (!proc_text(call, 0, &name) || sim_name_equal(name, STR("%")) ||
+        (!fits(call, 1, STR("sys"), patterns) &&
+         !fits(call, 1, STR("INFORMATION_SCHEMA"), patterns)))
+        return true;
     while (system_object_next(call->arena, &object)) {
         if (object.type[0] != 'V' || !fits(call, 0, object.name, patterns) ||
             !fits(call, 1, object.schema, patterns))
