@@ -75,10 +75,10 @@ static bool member_forbids(Binder *binder, const Select *select, Str name, const
     (void)name;
     for (size_t i = 0; i < select->items.count; i++)
         has_aggregate |= expr_has_aggregate(select->items.items[i].expr);
-    *number_out = select->distinct                                               ? 460
-                  : select->top || select->offset                                ? 461
+    *number_out = select->distinct                                                ? 460
+                  : select->top || select->offset                                 ? 461
                   : select->group_by.count > 0 || select->having || has_aggregate ? 467
-                                                                                 : 0;
+                                                                                  : 0;
     *what_out   = *number_out == 460   ? "DISTINCT operator is"
                   : *number_out == 461 ? "TOP or OFFSET operator is"
                                        : "GROUP BY, HAVING, or aggregate functions are";
@@ -185,11 +185,11 @@ static void make_branches(Binder *binder, const Recursion *recursion, UnionBranc
     for (size_t p = 0; p < recursion->plans.count; p++) {
         const SelectPlan *plan   = recursion->plans.items[p];
         UnionBranch      *branch = LIST_PUSH(binder->arena,
-                                             p < recursion->anchor_count ? anchors : members);
+                                        p < recursion->anchor_count ? anchors : members);
         branch->op               = plan->op;
         for (size_t c = 0; c < plan->out_count; c++)
-            *LIST_PUSH(binder->arena,
-                       &branch->assigns) = (Assign){recursion->slots.items[c], plan->outs[c].node};
+            *LIST_PUSH(binder->arena, &branch->assigns) = (Assign){recursion->slots.items[c],
+                                                                   plan->outs[c].node};
     }
 }
 
@@ -222,7 +222,7 @@ BoundSource *bind_recursive_row(Binder *binder, QueryScope *scope, CteFrame *fra
     const SelectPlan *shape  = frame->shape;
     SelectPlan       *query  = ARENA_NEW(binder->arena, SelectPlan);
     BoundSource      *source = scope_add(binder, scope, BOUND_DERIVED,
-                                         str_is_empty(alias) ? frame->table->name : alias, line);
+                                    str_is_empty(alias) ? frame->table->name : alias, line);
 
     if (!source) return NULL;
     query->op            = op_single_row(binder->arena);
@@ -258,24 +258,23 @@ bool bind_recursive(Binder *binder, const CommonTable *table, CteFrame *frame, S
     if (!unify_anchors(binder, &recursion)) return false;
     const SelectPlan *first = recursion.plans.items[0];
     if (table->columns.count > 0 && table->columns.count != first->out_count)
-        return binder_error(binder, table->select->line,
-                            table->columns.count < first->out_count ? 8158 : 8159,
-                            "'%.*s' has %s columns than were specified in the column list.",
-                            STR_ARG(table->name),
-                            table->columns.count < first->out_count ? "more" : "fewer");
+        return binder_error(
+            binder, table->select->line, table->columns.count < first->out_count ? 8158 : 8159,
+            "'%.*s' has %s columns than were specified in the column list.", STR_ARG(table->name),
+            table->columns.count < first->out_count ? "more" : "fewer");
     shape->out_count = plan->out_count = first->out_count;
-    shape->outs                        = ARENA_ARRAY(binder->arena, OutColumn, first->out_count + 1);
-    plan->outs                         = ARENA_ARRAY(binder->arena, OutColumn, first->out_count + 1);
+    shape->outs = ARENA_ARRAY(binder->arena, OutColumn, first->out_count + 1);
+    plan->outs  = ARENA_ARRAY(binder->arena, OutColumn, first->out_count + 1);
     for (size_t c = 0; c < first->out_count; c++) {
         const Node *node = first->outs[c].node;
         Str         name = table->columns.count > 0 ? table->columns.items[c] : first->outs[c].name;
         int         slot = binder_slot(binder), row_slot = binder_slot(binder);
         *LIST_PUSH(binder->arena, &recursion.slots)     = slot;
         *LIST_PUSH(binder->arena, &recursion.row_slots) = row_slot;
-        shape->outs[c] = (OutColumn){.name = name, .is_nullable = true};
-        plan->outs[c]  = (OutColumn){.name = name, .is_nullable = true};
-        shape->outs[c].node = node_slot(binder->arena, row_slot, node->type, true);
-        plan->outs[c].node  = node_slot(binder->arena, slot, node->type, true);
+        shape->outs[c]                      = (OutColumn){.name = name, .is_nullable = true};
+        plan->outs[c]                       = (OutColumn){.name = name, .is_nullable = true};
+        shape->outs[c].node                 = node_slot(binder->arena, row_slot, node->type, true);
+        plan->outs[c].node                  = node_slot(binder->arena, slot, node->type, true);
         shape->outs[c].node->collation_rank = plan->outs[c].node->collation_rank =
             node->collation_rank;
     }

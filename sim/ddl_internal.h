@@ -23,8 +23,8 @@ bool ddl_add_default(const Ddl *ddl, SimTxn *txn, SimTable *table,
 bool ddl_drop_constraint(const Ddl *ddl, SimTxn *txn, SimTable *table, Str name) MUST_CHECK;
 bool ddl_enable_constraints(const Ddl *ddl, SimTxn *txn, SimTable *table) MUST_CHECK;
 /* 5074 and 4922 for a column that a constraint or a computed column needs. */
-bool ddl_check_column_is_free(const Ddl *ddl, const SimTable *table, Str column,
-                              const char *action, bool with_default) MUST_CHECK;
+bool ddl_check_column_is_free(const Ddl *ddl, const SimTable *table, Str column, const char *action,
+                              bool with_default) MUST_CHECK;
 
 /* --- exec_constraint.c --- */
 /* A FOREIGN KEY of another table that references this one; NULL: none. */

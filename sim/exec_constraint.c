@@ -27,14 +27,13 @@ bool constraint_conflict(const Stmt *stmt, const char *kind, const SimConstraint
 {
     const SimColumn *column = column_by_id(info, column_id, NULL);
 
-    return sim_error(error, 547,
-                     "The %s statement conflicted with the %s constraint \"%.*s\". The conflict "
-                     "occurred in database \"%.*s\", table \"%.*s.%.*s\"%s%.*s%s.",
-                     verb_of(stmt), kind, STR_ARG(constraint->name),
-                     STR_ARG(sim_database_name(database)), STR_ARG(info->schema),
-                     STR_ARG(info->name), column ? ", column '" : "",
-                     column ? (int)column->name.len : 0, column ? column->name.ptr : "",
-                     column ? "'" : "");
+    return sim_error(
+        error, 547,
+        "The %s statement conflicted with the %s constraint \"%.*s\". The conflict "
+        "occurred in database \"%.*s\", table \"%.*s.%.*s\"%s%.*s%s.",
+        verb_of(stmt), kind, STR_ARG(constraint->name), STR_ARG(sim_database_name(database)),
+        STR_ARG(info->schema), STR_ARG(info->name), column ? ", column '" : "",
+        column ? (int)column->name.len : 0, column ? column->name.ptr : "", column ? "'" : "");
 }
 
 /* --- CHECK --- */
@@ -131,8 +130,8 @@ static bool lookup_row(const Lookup *lookup, Arena *arena, bool *found_out, SimE
     const SimIndex *index   = lookup_index(lookup, equal);
     SimRange        range   = {.index = index, .equal = equal};
     SimScanOptions  options = {.isolation  = SIM_READ_COMMITTED,
-                              .locks_rows = true, /* what is there now, not an older version */
-                              .limit_hint = 1};
+                               .locks_rows = true, /* what is there now, not an older version */
+                               .limit_hint = 1};
     SimScan        *scan    = NULL;
     size_t          count   = 0;
     bool            ok      = true;
@@ -175,11 +174,10 @@ static bool check_reference(Change *change, const Target *target, const SimConst
                      key->column_count};
     if (!lookup_row(&lookup, change->arena, &found, change->error)) return false;
     if (found) return true;
-    return constraint_conflict(change->stmt,
-                               table == target->table ? "FOREIGN KEY SAME TABLE" : "FOREIGN KEY",
-                               key, target->database, sim_table_info(table),
-                               key->column_count == 1 ? key->referenced_column_ids[0] : 0,
-                               change->error);
+    return constraint_conflict(
+        change->stmt, table == target->table ? "FOREIGN KEY SAME TABLE" : "FOREIGN KEY", key,
+        target->database, sim_table_info(table),
+        key->column_count == 1 ? key->referenced_column_ids[0] : 0, change->error);
 }
 
 bool change_check_references(Change *change, Target *target)
@@ -221,7 +219,7 @@ static bool check_child(Change *change, const Target *target, SimTable *child,
                         const SimChange *changes, size_t count)
 {
     const SimTableInfo *info = sim_table_info(child);
-    SimValue *old = ARENA_ARRAY(change->arena, SimValue, target->info->column_count + 1);
+    SimValue           *old  = ARENA_ARRAY(change->arena, SimValue, target->info->column_count + 1);
 
     for (size_t i = 0; i < info->constraint_count; i++) {
         const SimConstraint *key = &info->constraints[i];
@@ -275,20 +273,23 @@ bool constraint_check_rows(SimSession *session, const Stmt *stmt, SimDatabase *d
                            SimError *error)
 {
     Change              change;
-    const SimTableInfo *info = sim_table_info(table);
-    Node               *node = NULL;
-    SimScan            *scan = NULL;
-    size_t              count = 0;
-    bool                ok    = true;
-    SimRange            range = {0};
+    const SimTableInfo *info    = sim_table_info(table);
+    Node               *node    = NULL;
+    SimScan            *scan    = NULL;
+    size_t              count   = 0;
+    bool                ok      = true;
+    SimRange            range   = {0};
     SimScanOptions      options = {.isolation = SIM_READ_COMMITTED, .locks_rows = true};
 
     change_begin(&change, session, stmt, arena, error);
-    change.target = (Target){.database = database, .table = table, .info = info,
-                             .schema = info->schema, .name = info->name};
-    Target     *target         = &change.target;
-    QueryScope *scope          = scope_new(change.binder, NULL);
-    change.binder->is_trusted  = true;
+    change.target             = (Target){.database = database,
+                                         .table    = table,
+                                         .info     = info,
+                                         .schema   = info->schema,
+                                         .name     = info->name};
+    Target     *target        = &change.target;
+    QueryScope *scope         = scope_new(change.binder, NULL);
+    change.binder->is_trusted = true;
     target->row = bind_table_source(change.binder, scope, database, table, info->schema, STR_EMPTY);
     if (!target->row) return false;
     for (size_t i = 0; i < target->row->column_count; i++)

@@ -5,8 +5,8 @@ static void restore(SimSession *session)
 {
     const SavedContext *saved = &session->contexts.items[--session->contexts.count];
 
-    session->login = saved->login;
-    session->user  = saved->user;
+    session->login        = saved->login;
+    session->user         = saved->user;
     session->impersonated = saved->impersonated;
 }
 
@@ -18,12 +18,12 @@ void context_revert_to(SimSession *session, size_t count)
 
 static void save(SimSession *session, bool no_revert)
 {
-    *LIST_PUSH(session->arena, &session->contexts) = (SavedContext){
-        .login        = session->login,
-        .user         = session->user,
-        .database     = session->database,
-        .impersonated = session->impersonated,
-        .no_revert    = no_revert};
+    *LIST_PUSH(session->arena,
+               &session->contexts) = (SavedContext){.login        = session->login,
+                                                    .user         = session->user,
+                                                    .database     = session->database,
+                                                    .impersonated = session->impersonated,
+                                                    .no_revert    = no_revert};
 }
 
 static bool as_login(SimSession *session, Str name, bool no_revert, SimError *error)

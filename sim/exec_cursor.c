@@ -7,12 +7,12 @@ typedef LIST(SimValue *) CursorRows;
 
 struct SqlCursor {
     SqlCursor       *next;
-    Str           name;
-    Arena        *arena; /* the declaration */
-    const Select *select;
-    Frame        *captured; /* the variables it was declared among */
-    bool          scrolls, is_open;
-    Arena        *rows_arena;
+    Str              name;
+    Arena           *arena; /* the declaration */
+    const Select    *select;
+    Frame           *captured; /* the variables it was declared among */
+    bool             scrolls, is_open;
+    Arena           *rows_arena;
     SimResultColumn *columns;
     size_t           column_count;
     CursorRows       rows;
@@ -36,7 +36,8 @@ static SqlCursor **find_in(SqlCursor **list, Str name)
 
 static SqlCursor **find_cursor(SimSession *session, const Stmt *stmt)
 {
-    SqlCursor **found = has_word(stmt, "GLOBAL") ? NULL : find_in(&session->frame->cursors, stmt->name);
+    SqlCursor **found = has_word(stmt, "GLOBAL") ? NULL
+                                                 : find_in(&session->frame->cursors, stmt->name);
 
     return found ? found : find_in(&session->sql_cursors, stmt->name);
 }
@@ -53,7 +54,7 @@ void cursors_free(SqlCursor **list)
 {
     while (*list) {
         SqlCursor *cursor = *list;
-        *list          = cursor->next;
+        *list             = cursor->next;
         close_rows(cursor);
         frame_free_variables(cursor->captured);
         arena_close(cursor->arena);
@@ -81,23 +82,23 @@ static Frame *capture_variables(SimSession *session, Arena *arena)
 
 static bool declare_cursor(SimSession *session, const Stmt *stmt, SimError *error)
 {
-    bool     is_local = has_word(stmt, "LOCAL");
+    bool        is_local = has_word(stmt, "LOCAL");
     SqlCursor **list     = is_local ? &session->frame->cursors : &session->sql_cursors;
-    StmtList stmts    = {0};
+    StmtList    stmts    = {0};
 
     if (find_in(list, stmt->name))
         return sim_error(error, 16915, "A cursor with the name '%.*s' already exists.",
                          STR_ARG(stmt->name));
-    Arena  *arena  = arena_new();
+    Arena     *arena  = arena_new();
     SqlCursor *cursor = ARENA_NEW(arena, SqlCursor);
     if (!sim_parse(str_copy(arena, stmt->source), session->options.quoted_identifier, arena, &stmts,
                    error)) {
         arena_close(arena);
         return false;
     }
-    cursor->arena  = arena;
-    cursor->name   = str_copy(arena, stmt->name);
-    cursor->select = stmts.items[0]->select;
+    cursor->arena   = arena;
+    cursor->name    = str_copy(arena, stmt->name);
+    cursor->select  = stmts.items[0]->select;
     cursor->scrolls = has_word(stmt, "SCROLL") ||
                       (has_word(stmt, "STATIC") && !has_word(stmt, "FORWARD_ONLY"));
     cursor->captured = capture_variables(session, arena);
@@ -108,14 +109,14 @@ static bool declare_cursor(SimSession *session, const Stmt *stmt, SimError *erro
 
 /* --- OPEN --- */
 typedef struct KeepTarget {
-    RowTarget target;
-    SqlCursor   *cursor;
+    RowTarget  target;
+    SqlCursor *cursor;
 } KeepTarget;
 
 static bool keep_row(RowTarget *target, Exec *exec, const SimValue *values, size_t count)
 {
-    SqlCursor   *cursor = ((KeepTarget *)target)->cursor;
-    SimValue *row    = ARENA_ARRAY(cursor->rows_arena, SimValue, count + 1);
+    SqlCursor *cursor = ((KeepTarget *)target)->cursor;
+    SimValue  *row    = ARENA_ARRAY(cursor->rows_arena, SimValue, count + 1);
 
     (void)exec;
     for (size_t i = 0; i < count; i++)
@@ -163,7 +164,7 @@ static bool open_cursor(SimSession *session, SqlCursor *cursor, Arena *arena, Si
     cursor->at                = 0;
     session->frame->variables = cursor->captured->variables;
     session_statement_begin(session);
-    bool ok                   = read_rows(session, cursor, arena, error);
+    bool ok = read_rows(session, cursor, arena, error);
     if (!session_statement_end(session, ok, error)) ok = false;
     session->frame->variables = own;
     if (!ok) close_rows(cursor);
@@ -254,7 +255,7 @@ bool run_cursor(SimSession *session, const Stmt *stmt, Arena *arena, StatementRe
     if (!found)
         return sim_error(error, 16916, "A cursor with the name '%.*s' does not exist.",
                          STR_ARG(stmt->name));
-    SqlCursor *cursor    = *found;
+    SqlCursor *cursor = *found;
     result->is_silent = true;
     if (stmt->kind == STMT_OPEN_CURSOR) return open_cursor(session, cursor, arena, error);
     if (stmt->kind == STMT_FETCH) return fetch(session, stmt, cursor, arena, result, error);

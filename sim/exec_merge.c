@@ -75,26 +75,26 @@ static bool bind_join(Merge *merge, QueryScope *scope, QueryScope *alone)
     merge->unjoined = last_source(alone);
     if (!merge->source || !merge->unjoined)
         return binder_not_supported(change->binder, stmt->line, "MERGE into a view or a CTE");
-    BoundSource *source           = merge->source;
-    source->row_slot              = binder_slot(change->binder);
-    source->for_update            = true;
-    merge->unjoined->row_slot     = binder_slot(change->binder);
-    merge->unjoined->for_update   = true;
-    change->target = (Target){.database    = source->database,
-                              .table       = source->table,
-                              .info        = source->info,
-                              .schema      = source->schema,
-                              .name        = source->name,
-                              .is_variable = source->is_table_variable};
+    BoundSource *source         = merge->source;
+    source->row_slot            = binder_slot(change->binder);
+    source->for_update          = true;
+    merge->unjoined->row_slot   = binder_slot(change->binder);
+    merge->unjoined->for_update = true;
+    change->target              = (Target){.database    = source->database,
+                                           .table       = source->table,
+                                           .info        = source->info,
+                                           .schema      = source->schema,
+                                           .name        = source->name,
+                                           .is_variable = source->is_table_variable};
     return true;
 }
 
 static bool bind_update(Merge *merge, QueryScope *scope, Clause *out)
 {
-    Change             *change = &merge->change;
-    const MergeClause  *clause = out->clause;
-    Str   *columns = ARENA_ARRAY(change->arena, Str, clause->assignments.count + 1);
-    size_t count   = 0;
+    Change            *change  = &merge->change;
+    const MergeClause *clause  = out->clause;
+    Str               *columns = ARENA_ARRAY(change->arena, Str, clause->assignments.count + 1);
+    size_t             count   = 0;
 
     out->values = ARENA_ARRAY(change->arena, Node *, change->target.info->column_count + 1);
     for (size_t i = 0; i < clause->assignments.count; i++) {
@@ -204,7 +204,8 @@ static bool act(Merge *merge, MergeWhen when, const SimRow *row, const Op *op)
             if (truth != TRUTH_TRUE) continue;
         }
         if (row)
-            key_table_add(&merge->changed, (Str){(const char *)&row, sizeof(const SimRow *)}, &is_new);
+            key_table_add(&merge->changed, (Str){(const char *)&row, sizeof(const SimRow *)},
+                          &is_new);
         if (!is_new)
             return sim_error(change->error, 8672,
                              "The MERGE statement attempted to UPDATE or DELETE the same row more "

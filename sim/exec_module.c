@@ -85,15 +85,14 @@ static bool find_replaced(SimSession *session, const Stmt *stmt, const SimModule
 static bool create_module(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error)
 {
     const SimModule *replaced = NULL, *made = NULL;
-    StmtList         stmts    = {0};
+    StmtList         stmts = {0};
 
     if (!str_is_empty(stmt->object.database))
         return sim_error(error, 166,
                          "'%s %s' does not allow specifying the database name as a prefix to the "
                          "object name.",
                          "CREATE/ALTER", is_view(stmt) ? "VIEW" : "PROCEDURE");
-    if (stmt->object.name.ptr[0] == '#')
-        return sim_not_supported(error, "a temporary procedure");
+    if (stmt->object.name.ptr[0] == '#') return sim_not_supported(error, "a temporary procedure");
     if (!session_is_owner(session))
         return sim_error(error, 262, "CREATE %s permission denied in database '%.*s'.",
                          is_view(stmt) ? "VIEW" : "PROCEDURE",
@@ -114,11 +113,11 @@ static bool create_module(SimSession *session, const Stmt *stmt, Arena *arena, S
         arena_close(kept);
         return false;
     }
-    SimModule spec = {.kind   = is_view(tree) ? SIM_MODULE_VIEW : SIM_MODULE_PROCEDURE,
-                      .schema = stmt->object.schema,
-                      .name   = stmt->object.name,
-                      .text   = text,
-                      .tree   = tree,
+    SimModule spec = {.kind              = is_view(tree) ? SIM_MODULE_VIEW : SIM_MODULE_PROCEDURE,
+                      .schema            = stmt->object.schema,
+                      .name              = stmt->object.name,
+                      .text              = text,
+                      .tree              = tree,
                       .quoted_identifier = session->options.quoted_identifier};
     return sim_create_module(session_txn(session, session->database), &spec, kept, replaced, &made,
                              error);
@@ -167,7 +166,7 @@ const SimModule *module_find(SimSession *session, const ObjectName *name)
 }
 
 typedef struct Actual { /* what a parameter got */
-    ProcArg *arg; /* NULL: its default */
+    ProcArg *arg;       /* NULL: its default */
 } Actual;
 
 static bool match_args(ProcCall *call, const SimModule *module, const Stmt *tree, Actual *actuals)
@@ -208,7 +207,7 @@ static bool match_args(ProcCall *call, const SimModule *module, const Stmt *tree
 static bool declare_parameter(ProcCall *call, const SimModule *module, const VariableDef *parameter,
                               const ProcArg *arg)
 {
-    SimType  type  = parameter->type;
+    SimType type = parameter->type;
     if (sim_type_is_text(type.kind))
         type.collation = sim_database_collation(call->session->database);
     SimValue given = value_null(), value = sim_null(type);
@@ -258,9 +257,9 @@ static bool call_body(ProcCall *call, const SimModule *module, const Stmt *tree)
     for (size_t i = 0; i < tree->variables.count; i++)
         if (!declare_parameter(call, module, &tree->variables.items[i], actuals[i].arg))
             return false;
-    session->frame->module            = module;
+    session->frame->module             = module;
     session->options.quoted_identifier = module->quoted_identifier;
-    Flow flow = run_statements(session, &tree->then_branch->body);
+    Flow flow                          = run_statements(session, &tree->then_branch->body);
     if (flow == FLOW_RETURN || (flow == FLOW_END && session->scope_ended)) flow = FLOW_NEXT;
     if (flow == FLOW_NEXT && session->tran_count != tran_count && !implicit)
         note_mismatch(session, module, tran_count, &flow);

@@ -5,7 +5,8 @@
 bool database_has_module_key(SimDatabase *database, Str key)
 {
     for (size_t i = 0; i < database->modules.count; i++)
-        if (database->modules.items[i]->is_listed && str_equal(database->modules.items[i]->key, key))
+        if (database->modules.items[i]->is_listed &&
+            str_equal(database->modules.items[i]->key, key))
             return true;
     return false;
 }
@@ -89,7 +90,7 @@ bool sim_create_module(SimTxn *txn, const SimModule *spec, Arena *arena, const S
     ModuleEntry *old     = replaces ? entry_of(database, replaces) : NULL;
     bool         is_free = replaces ? old != NULL && old->is_listed
                                     : map_find(database->tables_by_name, entry->key) == NULL &&
-                                          !database_has_module_key(database, entry->key);
+                                  !database_has_module_key(database, entry->key);
     if (is_free) {
         if (old) old->is_listed = false;
         entry->is_listed = true;

@@ -44,10 +44,10 @@ static bool check_options(Parser *parser, const Stmt *stmt)
 
 static bool parse_cursor_words(Parser *parser, Stmt *stmt)
 {
-    static const char *const known[] = {"LOCAL",        "GLOBAL",     "FORWARD_ONLY", "SCROLL",
-                                        "STATIC",       "KEYSET",     "DYNAMIC",      "FAST_FORWARD",
-                                        "READ_ONLY",    "SCROLL_LOCKS", "OPTIMISTIC", "TYPE_WARNING",
-                                        "INSENSITIVE"};
+    static const char *const known[] = {
+        "LOCAL",      "GLOBAL",       "FORWARD_ONLY", "SCROLL",    "STATIC",
+        "KEYSET",     "DYNAMIC",      "FAST_FORWARD", "READ_ONLY", "SCROLL_LOCKS",
+        "OPTIMISTIC", "TYPE_WARNING", "INSENSITIVE"};
 
     for (;;) {
         bool found = false;

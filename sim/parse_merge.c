@@ -51,8 +51,8 @@ static bool parse_when(Parser *parser, Stmt *stmt)
     }
     if (!expect_keyword(parser, KW_THEN)) return false;
     if (clause.when == MERGE_NOT_MATCHED) {
-        if (!is_keyword(parser, KW_INSERT) && (is_keyword(parser, KW_UPDATE) ||
-                                              is_keyword(parser, KW_DELETE)))
+        if (!is_keyword(parser, KW_INSERT) &&
+            (is_keyword(parser, KW_UPDATE) || is_keyword(parser, KW_DELETE)))
             return parse_fail(parser, line_of(parser), 10711,
                               "An action of type '%.*s' is not allowed in the 'WHEN NOT MATCHED' "
                               "clause of a MERGE statement.",

@@ -145,9 +145,9 @@ Stmt *parse_drop_module(Parser *parser)
         if_exists = true;
     }
     do {
-        Stmt *stmt      = stmt_new(parser, STMT_DROP_MODULE);
-        stmt->if_exists = if_exists;
-        stmt->line      = line;
+        Stmt *stmt                              = stmt_new(parser, STMT_DROP_MODULE);
+        stmt->if_exists                         = if_exists;
+        stmt->line                              = line;
         *LIST_PUSH(parser->arena, &stmt->words) = what;
         if (!parse_object_name(parser, &stmt->object)) return NULL;
         *LIST_PUSH(parser->arena, &list) = stmt;

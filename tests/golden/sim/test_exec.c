@@ -9,8 +9,8 @@
 static void check_script(const char *name)
 {
     const char *source = getenv("TIDELAKE_SOURCE_ROOT"), *build = getenv("TIDELAKE_BUILD_ROOT");
-    Arena      *arena  = arena_new();
-    Buf         got    = buf_new(arena, 0);
+    Arena      *arena = arena_new();
+    Buf         got   = buf_new(arena, 0);
     char        command[8192], file[256], chunk[4096];
     size_t      len = 0;
 
@@ -52,12 +52,18 @@ SCRIPT_TEST(others_act_by_their_rights, "context")
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_and_variables),     cmocka_unit_test(flow_and_errors),
-        cmocka_unit_test(procedures_return_and_nest), cmocka_unit_test(constraints_hold),
-        cmocka_unit_test(joins_subqueries_and_sets), cmocka_unit_test(windows_and_frames),
-        cmocka_unit_test(common_tables_recurse),     cmocka_unit_test(merge_does_each_row_once),
-        cmocka_unit_test(cursors_walk),              cmocka_unit_test(values_compare_and_round),
-        cmocka_unit_test(others_act_by_their_rights), cmocka_unit_test(databases_have_their_collations),
+        cmocka_unit_test(batches_and_variables),
+        cmocka_unit_test(flow_and_errors),
+        cmocka_unit_test(procedures_return_and_nest),
+        cmocka_unit_test(constraints_hold),
+        cmocka_unit_test(joins_subqueries_and_sets),
+        cmocka_unit_test(windows_and_frames),
+        cmocka_unit_test(common_tables_recurse),
+        cmocka_unit_test(merge_does_each_row_once),
+        cmocka_unit_test(cursors_walk),
+        cmocka_unit_test(values_compare_and_round),
+        cmocka_unit_test(others_act_by_their_rights),
+        cmocka_unit_test(databases_have_their_collations),
     };
 
     return cmocka_run_group_tests_name("exec", tests, NULL, NULL);

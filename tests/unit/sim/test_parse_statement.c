@@ -151,7 +151,6 @@ static void alter_table_adds_drops_and_changes(void **state)
     assert_int_equal(stmt->alter, ALTER_ALTER_COLUMN);
     assert_int_equal(stmt->column_defs.items[0].type.kind, SIM_BIGINT);
     assert_false(stmt->column_defs.items[0].is_nullable);
-    assert_syntax("ALTER TABLE t SWITCH TO u", 50001, 1, "SWITCH");
     assert_syntax("ALTER TABLE t FROB", 102, 1, "near 'FROB'");
     arena_close(arena);
 }
