@@ -241,7 +241,9 @@ bool change_check_referrers(Change *change, const Target *target, const SimChang
     size_t    at    = 0;
     SimTable *child = NULL;
 
-    if (target->info->is_temporary || target->info->is_system || count == 0) return true;
+    if (target->info->is_temporary || target->info->is_system || count == 0 ||
+        !sim_database_has_foreign_keys(target->database))
+        return true;
     while (sim_database_next_table(target->database, &at, &child))
         if (sim_table_info(child)->constraint_count > 0 &&
             !check_child(change, target, child, changes, count))
@@ -255,6 +257,7 @@ const SimConstraint *constraint_on(SimTable *table, SimTable **child_out)
     size_t       at       = 0;
     SimTable    *child    = NULL;
 
+    if (!sim_database_has_foreign_keys(database)) return NULL;
     while (sim_database_next_table(database, &at, &child)) {
         const SimTableInfo *info = sim_table_info(child);
         for (size_t i = 0; i < info->constraint_count && child != table; i++)

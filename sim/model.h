@@ -210,6 +210,7 @@ bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name,
 bool    sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
                            const SimConstraint *constraints, size_t constraint_count,
                            SimError *error) MUST_CHECK;
+bool    sim_database_has_foreign_keys(const SimDatabase *database); /* or has had */
 int32_t sim_new_object_id(SimDatabase *database);
 bool    sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
 bool    sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;

@@ -140,6 +140,11 @@ int32_t database_next_object_id(SimDatabase *database)
     return id;
 }
 
+bool sim_database_has_foreign_keys(const SimDatabase *database)
+{
+    return atomic_load(&database->has_foreign_keys);
+}
+
 int32_t sim_new_object_id(SimDatabase *database)
 {
     return database_next_object_id(database);

@@ -634,6 +634,7 @@ struct SimDatabase {
     bool             is_system, is_dropped;
     int64_t          created_us;
     _Atomic(const SimCollation *) collation; /* NULL: the server's */
+    atomic_bool                   has_foreign_keys;
     Arena           *arena; /* names; under the catalog lock */
     pthread_rwlock_t catalog;
     Map             *tables_by_name;

@@ -195,6 +195,8 @@ bool sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
         own[i].definition            = str_copy(table->arena, from->definition);
         own[i].column_ids            = ids;
         own[i].referenced_column_ids = referenced;
+        if (own[i].kind == SIM_CONSTRAINT_FOREIGN_KEY)
+            atomic_store(&txn->database->has_foreign_keys, true);
         if (own[i].object_id == 0) own[i].object_id = database_next_object_id(txn->database);
     }
     info->constraints      = own;
