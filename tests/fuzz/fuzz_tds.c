@@ -1,6 +1,7 @@
 /* Bytes of a client, or of a server, in each place where they are read. The first byte chooses the place. What was read as a
  * call is put again and must read the same. */
 #include "base/arena.h"
+#include "tds/tds_bulk.h"
 #include "tds/tds_login.h"
 #include "tds/tds_request.h"
 #include "tds/tds_response.h"
@@ -10,7 +11,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { PRELOGIN, LOGIN, CALLS, OLD_CALLS, TRANSACTION, RESPONSE, OLD_RESPONSE, PACKETS, PLACES };
+enum {
+    PRELOGIN,
+    LOGIN,
+    CALLS,
+    OLD_CALLS,
+    TRANSACTION,
+    RESPONSE,
+    OLD_RESPONSE,
+    PACKETS,
+    BULK,
+    OLD_BULK,
+    PLACES
+};
 
 /* --- a transport of bytes --- */
 
@@ -108,6 +121,7 @@ static void put_again(const TdsRpc *rpc, Arena *arena)
 /* A name of 255 units reads as the separator of calls when it is put first. */
 static bool can_be_put(const TdsRpc *rpc)
 {
+    if (rpc->unreadable) return false;
     for (size_t i = 0; i < rpc->parameters.count; i++)
         if (tds_text_units(rpc->parameters.items[i].name) > 128 ||
             rpc->parameters.items[i].type.token == TDS_TYPE_VARIANT)
@@ -148,6 +162,29 @@ static void read_packets(Bytes bytes, Arena *arena)
         assert(message.body.len <= 1 << 16);
 }
 
+/* A bulk load from its first packet on. */
+static void read_bulk(Bytes bytes, uint32_t tds_version, Arena *arena)
+{
+    Source      source = {.transport = {source_read, source_write}, .bytes = tds_cursor(bytes)};
+    TdsMessage  message;
+    Err         err    = ERR_INIT;
+    bool        is_end = false;
+    Arena      *rows   = arena_new();
+    TdsBulkItem item   = TDS_BULK_COLUMNS;
+
+    if (tds_read_message(&source.transport, arena, 1 << 16, &message, &is_end, &err) && !is_end &&
+        message.type == TDS_PACKET_BULK) {
+        TdsBulk bulk = tds_bulk_begin(&source.transport, tds_version, &message, arena);
+        while (item == TDS_BULK_COLUMNS || item == TDS_BULK_ROW) {
+            arena_reset(rows);
+            item = tds_bulk_next(&bulk, rows);
+        }
+        if (item != TDS_BULK_LOST && tds_bulk_skip(&bulk)) assert(bulk.is_last);
+        tds_bulk_end(&bulk);
+    }
+    arena_close(rows);
+}
+
 static void read_login(Bytes bytes, Arena *arena)
 {
     TdsLogin login;
@@ -175,6 +212,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case RESPONSE: read_response(bytes, TDS_VERSION_74, arena); break;
     case OLD_RESPONSE: read_response(bytes, TDS_VERSION_71, arena); break;
     case PACKETS: read_packets(bytes, arena); break;
+    case BULK: read_bulk(bytes, TDS_VERSION_74, arena); break;
+    case OLD_BULK: read_bulk(bytes, TDS_VERSION_71, arena); break;
     default: break;
     }
     (void)ignored;
