@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#define CURSOR_FETCH 7 /* sp_cursorfetch by number */
 #define LOGIN_BYTES_MOST ((size_t)128 << 10) /* a message of somebody who is not known yet */
 
 void connection_log(const Connection *connection, LogLevel level, const char *message,
@@ -110,6 +111,14 @@ static bool convert_parameters(Connection *connection, const TdsRpc *rpc, SimPar
     return true;
 }
 
+/* A client that asks for no columns has those of the cursor or of its last execution. They are the same for sure where rows of
+ * an open cursor go on; a statement that is prepared anew with parameters of other types may have others, and its client
+ * reads rows by whatever it was told last. */
+static bool omits_columns(const TdsRpc *rpc)
+{
+    return rpc->proc_id == CURSOR_FETCH && (rpc->flags & TDS_RPC_NO_METADATA) != 0;
+}
+
 /* False when the connection must close. */
 static bool run_rpcs(Connection *connection, TdsCursor *cursor)
 {
@@ -125,7 +134,7 @@ static bool run_rpcs(Connection *connection, TdsCursor *cursor)
         if (has && rpc.unreadable) return refuse_type(connection, rpc.unreadable);
         if (!has || !convert_parameters(connection, &rpc, &parameters)) return true;
         sink->return_ordinal = 0;
-        sink->omits_columns  = (rpc.flags & TDS_RPC_NO_METADATA) != 0;
+        sink->omits_columns  = omits_columns(&rpc);
         if (!sim_session_rpc(connection->session, rpc.proc_id, rpc.name, parameters,
                              rpc.parameters.count, &sink->sink))
             return false;

@@ -669,6 +669,27 @@ static void columns_can_be_left_out(void **state)
     client_close(client);
 }
 
+/* Microsoft's driver asks for none when it prepares a statement anew, also when a parameter has another type by then. */
+static void what_is_prepared_anew_comes_with_its_columns(void **state)
+{
+    Client *client = with_numbers(*state);
+
+    begin(client);
+    tds_put_rpc(client->writer, PREPEXEC, STR_EMPTY, TDS_RPC_NO_METADATA);
+    put_out(client, 0);
+    put_text(client, "@p bigint");
+    put_text(client, "SELECT @p AS v");
+    put(client, "", (TdsType){.token = TDS_TYPE_INTN, .length = 8},
+        (TdsValue){.i64 = INT64_C(1) << 40}, false);
+
+    Answer answer = answer_of(client);
+
+    assert_int_equal(answer.columns, 1);
+    assert_int_equal(answer.row_count, 1);
+    assert_true(answer.rows[0] == INT64_C(1) << 40);
+    client_close(client);
+}
+
 static void a_reset_and_a_commit_close_cursors(void **state)
 {
     Client *client = with_numbers(*state);
@@ -708,6 +729,7 @@ int main(void)
         CALL_TEST(what_is_no_select_runs_directly_or_not_at_all),
         CALL_TEST(cursors_take_parameters_and_can_be_prepared),
         CALL_TEST(columns_can_be_left_out),
+        CALL_TEST(what_is_prepared_anew_comes_with_its_columns),
         CALL_TEST(a_reset_and_a_commit_close_cursors),
     };
 
