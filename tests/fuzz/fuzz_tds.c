@@ -90,7 +90,8 @@ static void check_same(const TdsParameter *left, const TdsParameter *right)
 static void put_again(const TdsRpc *rpc, Arena *arena)
 {
     Buf        written = buf_new(arena, 0);
-    Source     source  = {.transport = {source_read, source_write}, .written = &written};
+    Source     source  = {.transport = {.read = source_read, .write = source_write},
+                          .written   = &written};
     TdsWriter *writer  = tds_writer_new(&source.transport);
     TdsMessage message;
     TdsCursor  cursor;
@@ -153,7 +154,8 @@ static void read_response(Bytes bytes, uint32_t tds_version, Arena *arena)
 
 static void read_packets(Bytes bytes, Arena *arena)
 {
-    Source     source = {.transport = {source_read, source_write}, .bytes = tds_cursor(bytes)};
+    Source     source = {.transport = {.read = source_read, .write = source_write},
+                         .bytes     = tds_cursor(bytes)};
     TdsMessage message;
     Err        err    = ERR_INIT;
     bool       is_end = false;
@@ -165,7 +167,8 @@ static void read_packets(Bytes bytes, Arena *arena)
 /* A bulk load from its first packet on. */
 static void read_bulk(Bytes bytes, uint32_t tds_version, Arena *arena)
 {
-    Source      source = {.transport = {source_read, source_write}, .bytes = tds_cursor(bytes)};
+    Source      source = {.transport = {.read = source_read, .write = source_write},
+                          .bytes     = tds_cursor(bytes)};
     TdsMessage  message;
     Err         err    = ERR_INIT;
     bool        is_end = false;
