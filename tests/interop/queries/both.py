@@ -1,0 +1,195 @@
+"""A statement through FreeTDS's and Microsoft's ODBC drivers, its parameters as varchar and as nvarchar, by sp_prepexec and by
+sp_executesql: every way must give the same rows with the same types.
+"""
+import collections
+import glob
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+from lib import PASSWORD, Server, equal, main, test  # noqa: E402,F401
+
+import mssql_python_odbc  # noqa: E402
+import pyodbc  # noqa: E402
+
+pyodbc.pooling = False
+Stats = collections.namedtuple("Stats", "examined returned seeks scans")
+
+
+def driver_strings(server):
+    host, port = server.address.rsplit(":", 1)
+    library = glob.glob(mssql_python_odbc.get_libs_dir() + "/linux/debian_ubuntu/x86_64/lib/libmsodbcsql-18*.so*")[0]
+    return {"FreeTDS": f"Driver=FreeTDS;TDS_Version=7.4;Server={host};Port={port}",
+            "Microsoft": f"Driver={library};Server=tcp:{host},{port};Encrypt=no"}
+
+
+def number(error):
+    """The server's number of an ODBC error."""
+    return int(error.args[1].rsplit("(", 2)[1].split(")")[0])
+
+
+def named(sql):
+    """Marks become @P1, @P2, ..., as sp_executesql takes them."""
+    parts = sql.split("?")
+    return parts[0] + "".join(f"@P{at}{part}" for at, part in enumerate(parts[1:], 1))
+
+
+def types(cursor):
+    return [column[1].__name__ for column in cursor.description]
+
+
+def names(cursor):
+    return [column[0] for column in cursor.description]
+
+
+class Session:
+    """One connection."""
+
+    def __init__(self, server, driver, user="sa", password=PASSWORD, database="shop", autocommit=True):
+        self.connection = pyodbc.connect(f"{driver_strings(server)[driver]};UID={user};PWD={password};Database={database}", autocommit=autocommit, timeout=20)
+        self.connection.maxwrite = 2**20  # else long texts go in pieces, which FreeTDS's driver refuses
+        self.cursor, self.driver = self.connection.cursor(), driver
+        self.spid = self.cursor.execute("SELECT @@SPID").fetchval()
+
+    def run(self, sql, values=(), kind="nvarchar", way="prepexec"):
+        """Leaves the cursor at the first result that has columns."""
+        sizes = [(pyodbc.SQL_VARCHAR if kind == "varchar" else pyodbc.SQL_WVARCHAR, max(len(value), 1), 0) for value in values]
+        if not values:
+            self.cursor.execute(sql)
+        elif way == "prepexec":
+            self.cursor.setinputsizes(sizes)
+            self.cursor.execute(sql, *values)
+        else:
+            text, declared = named(sql), ", ".join(f"@P{at} {kind}({max(len(value), 1)})" for at, value in enumerate(values, 1))
+            self.cursor.setinputsizes([(pyodbc.SQL_WVARCHAR if len(text) <= 4000 else pyodbc.SQL_WLONGVARCHAR, len(text), 0), (pyodbc.SQL_WVARCHAR, len(declared), 0)] + sizes)
+            self.cursor.execute("{CALL sp_executesql(" + ", ".join("?" * (len(values) + 2)) + ")}", text, declared, *values)
+        while self.cursor.description is None and self.cursor.nextset():
+            pass
+
+    def rows(self, sql, values=(), **how):
+        self.run(sql, values, **how)
+        rows = [tuple(row) for row in self.cursor.fetchall()] if self.cursor.description else []
+        self.types, self.names = (types(self.cursor), names(self.cursor)) if self.cursor.description else ([], [])
+        while self.cursor.nextset():
+            pass
+        return rows
+
+    def fails(self, sql, values=(), **how):
+        """The number of the error; None when there is none."""
+        try:
+            self.rows(sql, values, **how)
+        except pyodbc.Error as error:
+            return number(error)
+        return None
+
+    def close(self):
+        self.connection.close()
+
+
+def ways(values):
+    """Each kind of parameter and each way to send them; varchar only takes what is ASCII, as the clients do it."""
+    if not values:
+        return [{}]
+    kinds = ["nvarchar"] + (["varchar"] if all(value.isascii() for value in values) else [])
+    return [{"kind": kind, "way": way} for kind in kinds for way in ("prepexec", "executesql")]
+
+
+class Both:
+    """A session through each driver, and one that asks for counters."""
+
+    def __init__(self, server, **login):
+        self.server = server
+        self.sessions = [Session(server, driver, **login) for driver in driver_strings(server)]
+        self.monitor = Session(server, "FreeTDS", database=login.get("database", "shop"))
+        self.sent = 0
+
+    def stats(self, session):
+        """Of the session's last statement."""
+        row = self.monitor.rows(f"EXEC tidesim.stats @spid = {session.spid}")[0]
+        return Stats(*row[1:5])
+
+    def check(self, sql, values, want, ordered=True, want_types=None, names=None):
+        """Every way gives the rows `want`; returns the counters of each."""
+        counters, first = [], None
+        for session in self.sessions:
+            for how in ways(values):
+                what = f"{session.driver} {how} {sql} {values}"
+                try:
+                    got = session.rows(sql, values, **how)
+                except pyodbc.Error as error:
+                    raise AssertionError(f"{what}: {error}")
+                self.sent += 1
+                if not ordered:
+                    equal(collections.Counter(got), collections.Counter(want), what)
+                elif got != want:
+                    at = next((n for n, pair in enumerate(zip(got, want)) if pair[0] != pair[1]), min(len(got), len(want)))
+                    raise AssertionError(f"{what}: {len(got)} rows, wanted {len(want)}; row {at}: got {got[at:at + 1]}, want {want[at:at + 1]}")
+                for row in got:
+                    for value, wanted in zip(row, want[0]):
+                        if value is not None and wanted is not None and type(value) is not type(wanted):
+                            raise AssertionError(f"{what}: {value!r} is no {type(wanted).__name__}")
+                first = first or (session.types, session.names)
+                equal((session.types, session.names), first, what + ": types and names")
+                counters.append(self.stats(session))
+        if want_types is not None:
+            equal(first[0], want_types, sql + ": types")
+        if names is not None:
+            equal(first[1], names, sql + ": names")
+        return counters
+
+    def value(self, sql, values=()):
+        """One value, the same every way; for what the test only knows by asking."""
+        got = {session.rows(sql, values, **how)[0][0] for session in self.sessions for how in ways(values)}
+        equal(len(got), 1, f"{sql} {values}: {got}")
+        return got.pop()
+
+    def rows(self, sql, values=()):
+        """The rows, the same every way."""
+        first = None
+        for session in self.sessions:
+            for how in ways(values):
+                got = (session.rows(sql, values, **how), session.types, session.names)
+                first = first or got
+                equal(got, first, f"{session.driver} {how} {sql} {values}")
+        return first[0]
+
+    def table(self, sql, values=()):
+        """Rows as dictionaries, the same every way."""
+        rows = self.rows(sql, values)
+        return [dict(zip(self.sessions[-1].names, row)) for row in rows]
+
+    def fails(self, sql, values=()):
+        """The number of the error that every way gives."""
+        got = {session.fails(sql, values, **how) for session in self.sessions for how in ways(values)}
+        equal(len(got), 1, f"{sql} {values}: {got}")
+        return got.pop()
+
+    def close(self):
+        for session in [*self.sessions, self.monitor]:
+            session.close()
+
+
+TOKENS = re.compile(r"N?'(?:[^']|'')*'|\[(?:[^\]]|\]\])*\]|\"(?:[^\"]|\"\")*\"|0x[0-9A-Fa-f]*|[@A-Za-z_][\w$@]*|\d[\w.]*|<=|>=|<>|\s+|.", re.S)
+NAMES = re.compile(r"[A-Za-z_][\w$]*\Z")
+
+
+def rewritten(sql):
+    """The same statement in other words: case, white space, comments, quotes, aliases."""
+    tokens = TOKENS.findall(sql)
+
+    def each(change):
+        return "".join(change(token) for token in tokens)
+
+    def is_name(token):
+        return NAMES.match(token) and not token.startswith("0x")
+
+    aliases = "tpuqxabzcmrdwon"
+    return {
+        "upper case": each(lambda token: token.upper() if is_name(token) else token),
+        "lower case": each(lambda token: token.lower() if is_name(token) else token),
+        "white space": each(lambda token: "\n\t  " if token.isspace() else token),
+        "comments": each(lambda token: " /*/* ; */*/--x\n" if token.isspace() else token),
+        "quotes": each(lambda token: '"' + token[1:-1] + '"' if token.startswith("[") else token),
+        "aliases": each(lambda token: f"[an {token}]" if token in aliases else token),
+    }
