@@ -414,6 +414,37 @@ static int64_t scan_skip(Op *op, Exec *exec, int64_t rows)
     return passed;
 }
 
+static int slot_of_column(const BoundSource *source, int32_t column_id)
+{
+    for (size_t c = 0; c < source->column_count; c++)
+        if (source->info->columns[source->columns[c].ordinal].column_id == column_id)
+            return source->columns[c].slot;
+    return -1;
+}
+
+static bool has_column(const SimIndex *index, int32_t column_id)
+{
+    for (size_t i = 0; i < index->column_count; i++)
+        if (index->columns[i].column_id == column_id) return true;
+    return false;
+}
+
+/* Rows of equal keys come in the order of the clustered index, whose key ends each entry of the others. */
+static void scan_order_clustered(Arena *arena, Scan *scan, const SimIndex *index)
+{
+    const SimTableInfo *info = scan->spec.source->info;
+
+    if (index == info->indexes[0] || !info->indexes[0]->is_clustered) return;
+    for (size_t i = 0; i < info->indexes[0]->column_count; i++) {
+        const SimIndexColumn *column = &info->indexes[0]->columns[i];
+        if (has_column(index, column->column_id)) continue;
+        int slot = slot_of_column(scan->spec.source, column->column_id);
+        if (slot < 0) return;
+        *LIST_PUSH(arena, &scan->op.order) =
+            (OrderSlot){slot, column->descending != scan->spec.backwards};
+    }
+}
+
 static void scan_order(Arena *arena, Scan *scan)
 {
     const BoundSource  *source = scan->spec.source;
@@ -424,10 +455,7 @@ static void scan_order(Arena *arena, Scan *scan)
     if (!index && info->index_count > 0 && info->indexes[0]->is_clustered) index = info->indexes[0];
     if (!index) return;
     for (size_t i = 0; i < index->column_count; i++) {
-        int slot = -1;
-        for (size_t c = 0; c < source->column_count; c++)
-            if (info->columns[source->columns[c].ordinal].column_id == index->columns[i].column_id)
-                slot = source->columns[c].slot;
+        int slot = slot_of_column(source, index->columns[i].column_id);
         if (i < scan->spec.equal_count) {
             if (slot >= 0) *LIST_PUSH(arena, &scan->op.constants) = slot;
             continue;
@@ -439,6 +467,7 @@ static void scan_order(Arena *arena, Scan *scan)
         *LIST_PUSH(arena, &scan->op.order) = (OrderSlot){slot, index->columns[i].descending !=
                                                                    scan->spec.backwards};
     }
+    if (all) scan_order_clustered(arena, scan, index);
     scan->op.order_is_unique = all && index->is_unique;
     scan->op.at_most_one     = scan->spec.is_point;
 }

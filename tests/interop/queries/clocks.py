@@ -138,7 +138,7 @@ class World:
     def before(self, local):
         """BEFORE(t) of the clients: the last entry in order of local time that reads three hours less."""
         below = [entry for entry in self.entries if entry.local <= local - 3 * HOUR]
-        return max(below, key=lambda entry: entry.local).lsn if below else ZERO
+        return max(below, key=lambda entry: (entry.local, entry.lsn)).lsn if below else ZERO
 
     def drops(self, low, high):
         """DROPS(from, to): entries whose clock went back, each with its local time."""

@@ -158,7 +158,7 @@ def one_offset_holds_for_a_range_or_none_is_given(world, name):  # L08, Q12
     beyond = hexed(stepped(world.entries[-1].lsn, 1))
     world.both.check(l08, [beyond, beyond], [(None,)])
     world.both.check(q12, [beyond, beyond], [(None,) * 5])
-    equal(world.both.fails(q12.replace(zone.windows, "Nowhere Standard Time"), [beyond, beyond]), 9820)
+    equal(world.both.fails(q12.replace(zone.windows, "Nowhere Standard Time"), [hexed(ZERO), beyond]), 9820)
 
 
 def l09(zone):

@@ -198,3 +198,41 @@ SELECT NOPE(1);
 --> !195 15 10 line 1: 'NOPE' is not a recognized built-in function name.
 SELECT id FROM c ORDER BY 5;
 --> !108 15 1 line 1: The ORDER BY position number 5 is out of range of the number of items in the select list.
+-- equal keys of an index come in the order of the clustered one, either way
+CREATE TABLE m (b int NOT NULL, a int NOT NULL, at datetime NULL, w varchar(5) NULL, PRIMARY KEY (b DESC, a)); CREATE INDEX m_at ON m (at); CREATE INDEX m_w ON m (w, a);
+INSERT m SELECT value / 10, value % 10, DATEADD(hour, value / 30, '2026-01-01'), IIF(value % 2 = 0, 'x', 'X') FROM GENERATE_SERIES(0, 99);
+--> (100)
+SELECT TOP (1) at, b, a FROM m WHERE at <= '2026-01-01T01:30:00' ORDER BY at DESC, b, a DESC;
+--stats
+--> at|b|a
+--> 2026-01-01 01:00:00.000|3|9
+--> (1)
+--> stats seeks=1 scans=0 examined=1 returned=1
+SELECT TOP (2) b, a FROM m WHERE at >= '2026-01-01T01:00:00' ORDER BY at, b DESC, a;
+--stats
+--> b|a
+--> 5|0
+--> 5|1
+--> (2)
+--> stats seeks=1 scans=0 examined=2 returned=2
+SELECT TOP (2) b, a FROM m WHERE at >= '2026-01-01T01:00:00' ORDER BY at, b, a;
+--stats
+--> b|a
+--> 3|0
+--> 3|1
+--> (2)
+--> stats seeks=1 scans=0 examined=70 returned=2
+SELECT TOP (2) w, b, a FROM m WHERE w = 'x' ORDER BY w, a, b DESC;
+--stats
+--> w|b|a
+--> x|9|0
+--> x|8|0
+--> (2)
+--> stats seeks=1 scans=0 examined=2 returned=2
+SELECT TOP (2) w, b, a FROM m WHERE w = 'x' ORDER BY a DESC, b;
+--stats
+--> w|b|a
+--> X|0|9
+--> X|1|9
+--> (2)
+--> stats seeks=1 scans=0 examined=2 returned=2
