@@ -75,6 +75,7 @@ bool cli_world_open_server(CliWorld *world, const CliOptions *options, Err *err)
                          .sched               = world->sched,
                          .rng                 = world->rng,
                          .seed                = world->seed,
+                         .one_at_a_time       = options->has_virtual_clock,
                          .log                 = world->log,
                          .server_version      = options->server_version,
                          .time_zone           = options->time_zone,
@@ -87,8 +88,7 @@ bool cli_world_open_server(CliWorld *world, const CliOptions *options, Err *err)
 
     if (!sim_server_open(&server, &world->server, &error))
         return failed(&error, "the server cannot be opened", err);
-    if (!set_controls(world, options, &error))
-        return failed(&error, "--trace", err);
+    if (!set_controls(world, options, &error)) return failed(&error, "--trace", err);
     if (options->database.len > 0 && !sim_server_find_database(world->server, options->database) &&
         !sim_create_database(world->server, options->database, &error))
         return failed(&error, "--database", err);

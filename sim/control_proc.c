@@ -126,7 +126,7 @@ static size_t count_others(Front *front, const SimSession *self)
 
 static bool drop_others(Front *front, const SimSession *self, SimError *error)
 {
-    bool has_own = false;
+    bool has_own = false, rests;
 
     front_lock(front);
     for (SimSession *session = front->sessions; session; session = session->next) {
@@ -138,7 +138,9 @@ static bool drop_others(Front *front, const SimSession *self, SimError *error)
         return sim_error(error, 50000, "reset wants the other sessions of this process closed.");
     for (int round = 0; count_others(front, self) > 0; round++) {
         if (round == GONE_ROUNDS) return sim_error(error, 50000, "Other sessions do not end.");
+        rests = self && turn_rest(self->waiter.turns, self->waiter.turn); /* theirs ends with their request */
         clock_sleep_ms(virtual_clock_inner(front->clock), LOOK_MS, NULL);
+        if (rests) turn_take(self->waiter.turns, self->waiter.turn);
     }
     return true;
 }

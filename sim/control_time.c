@@ -30,13 +30,17 @@ void sim_control_clock_advance(SimServer *server, int64_t us)
 bool session_sleep(SimSession *session, int64_t us, SimError *error)
 {
     Clock  *clock  = session->front->clock;
-    int64_t due_ns = clock_monotonic_ns(clock) + us * NS_PER_US;
+    int64_t now_ns = clock_monotonic_ns(clock);
+    int64_t due_ns = now_ns + us * NS_PER_US;
+    bool    alive;
 
-    for (;;) {
-        if (!session_alive(session, error)) return false;
-        if (clock_monotonic_ns(clock) >= due_ns) return true;
+    atomic_store(&session->waiter.blocking_session_id, 0);
+    atomic_store(&session->waiter.wait_start_ns, now_ns);
+    atomic_store(&session->waiter.wait_type, "WAITFOR");
+    while ((alive = session_alive(session, error)) && clock_monotonic_ns(clock) < due_ns)
         (void)sim_waiter_wait_until(&session->waiter, clock, due_ns);
-    }
+    atomic_store(&session->waiter.wait_type, NULL);
+    return alive;
 }
 
 bool session_kill(Front *front, int32_t session_id)

@@ -16,6 +16,7 @@
 #include "base/sched.h"
 #include "sim/knob.h"
 #include "sim/time_zone.h"
+#include "sim/turn.h"
 #include "sim/value.h"
 #include "types/lsn.h"
 
@@ -40,6 +41,7 @@ typedef struct SimModelOptions { /* the fields of SimOptions */
     int64_t idle_entry_ms;            /* 0: 305000 */
     int64_t retention_minutes;        /* 0: 4320 */
     bool    command_id_per_statement; /* the knob, from the start */
+    bool    one_at_a_time;            /* requests of sessions: turn.h */
 } SimModelOptions;
 /* Holds the databases master, tempdb, model and msdb. Errors: 9820 (unknown zone). */
 bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *error) MUST_CHECK;
@@ -50,6 +52,7 @@ void           sim_server_set_owner(SimServer *server, void *owner);
 void          *sim_server_owner(const SimServer *server);
 Clock         *sim_server_clock(const SimServer *server);
 Sched         *sim_server_sched(const SimServer *server);
+Turns         *sim_server_turns(const SimServer *server); /* NULL: requests overlap */
 Rng           *sim_server_rng(const SimServer *server);
 int            sim_server_version(const SimServer *server); /* 2016 ... 2025 */
 const SimZone *sim_server_zone(const SimServer *server);
@@ -265,6 +268,8 @@ typedef struct SimWaiter {
     struct LockRequest   *request;         /* internal: what it waits for */
     struct SimWaiter     *next_wake;       /* internal */
     struct SimWaiter     *inner;           /* internal: whom it runs meanwhile */
+    Turns                *turns;           /* NULL: it goes when it wants */
+    Turn                 *turn;
 } SimWaiter;
 /* Number of the error of a call that an attention stopped; never sent to a client. */
 #define SIM_ATTENTION 3617

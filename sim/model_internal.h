@@ -681,6 +681,7 @@ struct SimServer {
     _Atomic uint64_t next_txn_id;
     LockManager      locks;
     Slab            *slab; /* rows and items */
+    Turns           *turns;
 };
 
 Slab *table_slab(const SimTable *table);

@@ -103,6 +103,7 @@ void lock_manager_close(LockManager *manager)
 
 void sim_waiter_wake(SimWaiter *waiter)
 {
+    turn_promise(waiter->turns, waiter->turn);
     if (!atomic_exchange(&waiter->wake_is_pending, true)) (void)queue_push(waiter->wake, waiter);
 }
 
@@ -110,15 +111,24 @@ void sim_waiter_set_inner(SimServer *server, SimWaiter *waiter, SimWaiter *inner
 {
     (void)pthread_mutex_lock(&server->locks.mutex);
     waiter->inner = inner;
+    if (inner) {
+        inner->turns = waiter->turns;
+        inner->turn  = waiter->turn;
+    }
     (void)pthread_mutex_unlock(&server->locks.mutex);
 }
 
 bool sim_waiter_wait(SimWaiter *waiter, int64_t timeout_ms)
 {
     void *item;
+    bool  rests = turn_rest(waiter->turns, waiter->turn);
     bool  woken = queue_pop(waiter->wake, timeout_ms, &item);
 
     if (woken) atomic_store(&waiter->wake_is_pending, false);
+    if (!rests) return woken;
+    turn_take(waiter->turns, waiter->turn);
+    /* Whatever else woke it meanwhile it looks at now; kept, it would end its next wait at once, or not, by chance. */
+    if (queue_try_pop(waiter->wake, &item)) atomic_store(&waiter->wake_is_pending, false);
     return woken;
 }
 
@@ -163,6 +173,7 @@ void wakes_send(Wakes *wakes)
 {
     for (SimWaiter *waiter = wakes->first, *next; waiter != NULL; waiter = next) {
         next = waiter->next_wake; /* not ours any more once it is pushed */
+        turn_promise(waiter->turns, waiter->turn);
         (void)queue_push(waiter->wake, waiter);
     }
     *wakes = (Wakes){NULL, NULL};

@@ -228,6 +228,7 @@ bool sim_model_open(const SimModelOptions *options, SimServer **out, SimError *e
     assert(failed == 0);
     lock_manager_open(&server->locks);
     server->slab = slab_new();
+    if (server->options.one_at_a_time) server->turns = turns_new();
     add_system_databases(server);
     *out = server;
     return true;
@@ -242,6 +243,7 @@ void sim_model_close(SimServer *server)
     clock_close(server->options.clock);
     lock_manager_close(&server->locks);
     slab_close(server->slab);
+    turns_free(server->turns);
     (void)pthread_rwlock_destroy(&server->lock);
     arena_close(server->arena);
     mem_free(server);
@@ -265,6 +267,11 @@ Clock *sim_server_clock(const SimServer *server)
 Sched *sim_server_sched(const SimServer *server)
 {
     return server->options.sched;
+}
+
+Turns *sim_server_turns(const SimServer *server)
+{
+    return server->turns;
 }
 
 Rng *sim_server_rng(const SimServer *server)

@@ -8,19 +8,41 @@
 #define SLICE_BYTES 1460
 #define BUFFER_NS   20000000
 
+/* Around whatever waits for the client or the link. */
+static bool rest(SocketTransport *transport)
+{
+    return transport->session && sim_session_rest(transport->session);
+}
+
+static void resume(SocketTransport *transport, bool rests)
+{
+    if (rests) sim_session_resume(transport->session);
+}
+
+/* What is there, without a wait if `flags` say so. */
+static bool receive(SocketTransport *transport, uint8_t *buf, size_t size, int flags,
+                    ssize_t *got_out)
+{
+    do
+        *got_out = recv(transport->socket, buf, size, flags);
+    while (*got_out < 0 && errno == EINTR);
+    return *got_out >= 0;
+}
+
 static bool socket_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *got_out, Err *err)
 {
     SocketTransport *transport = (SocketTransport *)base;
+    ssize_t          got;
+    bool             ok = receive(transport, buf, size, MSG_DONTWAIT, &got);
 
-    for (;;) {
-        ssize_t got = recv(transport->socket, buf, size, 0);
-        if (got >= 0) {
-            *got_out = (size_t)got;
-            return true;
-        }
-        if (errno != EINTR)
-            return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
+    if (!ok && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        bool rests = rest(transport);
+        ok         = receive(transport, buf, size, 0, &got);
+        resume(transport, rests);
     }
+    if (!ok) return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
+    *got_out = (size_t)got;
+    return true;
 }
 
 /* Waits until the link has carried what was sent before, and takes it for `len` bytes more. A link has a buffer, so a
@@ -28,9 +50,11 @@ static bool socket_read(TdsTransport *base, uint8_t *buf, size_t size, size_t *g
 static void take_link(SocketTransport *transport, size_t len)
 {
     int64_t carry_ns = (int64_t)((double)len * 1e9 / (double)transport->link.bytes_per_s);
+    bool    rests    = rest(transport);
     int64_t now_ns;
 
     transport->clock->sleep_until(transport->clock, transport->link_free_ns, transport->stop);
+    resume(transport, rests);
     now_ns                  = clock_monotonic_ns(transport->clock);
     transport->link_free_ns = MAX(transport->link_free_ns, now_ns - BUFFER_NS) + carry_ns;
 }
@@ -43,10 +67,12 @@ static bool send_some(SocketTransport *transport, const uint8_t *bytes, size_t l
 
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         int64_t began_ns = clock_monotonic_ns(transport->clock);
+        bool    rests    = rest(transport);
         do
             sent = send(transport->socket, bytes, len, MSG_NOSIGNAL);
         while (sent < 0 && errno == EINTR);
         transport->blocked_ns += clock_monotonic_ns(transport->clock) - began_ns;
+        resume(transport, rests);
     }
     if (sent < 0 && errno != EINTR)
         return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
@@ -63,10 +89,12 @@ static bool send_parts(SocketTransport *transport, struct iovec *parts, size_t c
 
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
         int64_t began_ns = clock_monotonic_ns(transport->clock);
+        bool    rests    = rest(transport);
         do
             sent = sendmsg(transport->socket, &message, MSG_NOSIGNAL);
         while (sent < 0 && errno == EINTR);
         transport->blocked_ns += clock_monotonic_ns(transport->clock) - began_ns;
+        resume(transport, rests);
     }
     if (sent < 0 && errno != EINTR)
         return err_set_errno(err, ERR_SOURCE, errno, "the client's socket failed");
@@ -109,16 +137,18 @@ static bool is_shaped(const SocketTransport *transport)
 static void begin_response(SocketTransport *transport)
 {
     uint32_t version = sim_link_version(transport->server);
+    bool     rests;
 
     transport->begins = false;
     if (version != transport->link_version)
         transport->link = sim_link_for(transport->server, transport->login, transport->app);
     transport->link_version = version;
     if (!is_shaped(transport)) return;
+    rests = rest(transport);
     clock_sleep_ms(transport->clock,
-                   transport->link.rtt_ms +
-                       sim_link_jitter_ms(transport->server, &transport->link),
+                   transport->link.rtt_ms + sim_link_jitter_ms(transport->server, &transport->link),
                    transport->stop);
+    resume(transport, rests);
     transport->link_free_ns = MAX(transport->link_free_ns, clock_monotonic_ns(transport->clock));
 }
 
@@ -143,8 +173,8 @@ static bool send_over_link(SocketTransport *transport, const uint8_t *bytes, siz
     bool    ok;
 
     if (transport->begins) begin_response(transport);
-    ok                    = transport->link.bytes_per_s > 0 ? send_shaped(transport, bytes, len, err)
-                                                            : send_all(transport, bytes, len, err);
+    ok = transport->link.bytes_per_s > 0 ? send_shaped(transport, bytes, len, err)
+                                         : send_all(transport, bytes, len, err);
     transport->blocked_ns = blocked_ns + clock_monotonic_ns(transport->clock) - began_ns;
     return ok;
 }
@@ -180,7 +210,8 @@ static bool socket_write_parts(TdsTransport *base, struct iovec *parts, size_t c
     for (size_t at = 0; at < count;) {
         size_t sent = 0;
         if (!is_plain(transport)) {
-            if (!send_over_link(transport, parts[at].iov_base, parts[at].iov_len, err)) return false;
+            if (!send_over_link(transport, parts[at].iov_base, parts[at].iov_len, err))
+                return false;
             at++;
             continue;
         }
@@ -199,14 +230,14 @@ static bool socket_write_parts(TdsTransport *base, struct iovec *parts, size_t c
 void socket_transport_init(SocketTransport *transport, int socket, Clock *clock, Cancel *stop,
                            SimServer *server)
 {
-    *transport = (SocketTransport){.transport  = {.read        = socket_read,
-                                                  .write       = socket_write,
-                                                  .write_parts = socket_write_parts},
-                                   .socket     = socket,
-                                   .clock      = clock,
-                                   .stop       = stop,
-                                   .server     = server,
-                                   .link       = sim_link_for(server, STR_EMPTY, STR_EMPTY),
+    *transport = (SocketTransport){.transport    = {.read        = socket_read,
+                                                    .write       = socket_write,
+                                                    .write_parts = socket_write_parts},
+                                   .socket       = socket,
+                                   .clock        = clock,
+                                   .stop         = stop,
+                                   .server       = server,
+                                   .link         = sim_link_for(server, STR_EMPTY, STR_EMPTY),
                                    .link_version = sim_link_version(server)};
 }
 

@@ -190,6 +190,7 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     int64_t      last_wait_ms;
     SimSession  *next;     /* in the front's list */
     bool         is_aside; /* the server's own: no control touches it */
+    Turn         turn;     /* unused by those aside: they run in their caller's */
     bool         close_wanted;
     bool         ends_after; /* the request that runs is the last one, and is answered */
     atomic_bool  is_gone;    /* the client */

@@ -6,6 +6,7 @@
 /* --- around every request --- */
 void request_begin(SimSession *session, SimSink *sink)
 {
+    if (!session->is_aside) turn_take(session->waiter.turns, session->waiter.turn);
     session_forget_bulk(session);
     session->sink          = sink;
     session->sink_failed   = atomic_load(&session->is_gone);
@@ -61,6 +62,7 @@ bool request_end(SimSession *session, Flow flow)
     arena_close(session->request_arena);
     session->request_arena = NULL;
     session->sink          = NULL;
+    if (!session->is_aside) turn_give(session->waiter.turns, session->waiter.turn);
     return alive;
 }
 

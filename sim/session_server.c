@@ -44,7 +44,8 @@ bool sim_server_open(const SimOptions *options, SimServer **out, SimError *error
                              .capture_interval_ms      = options->capture_interval_ms,
                              .idle_entry_ms            = options->idle_entry_ms,
                              .retention_minutes        = options->retention_minutes,
-                             .command_id_per_statement = options->command_id_per_statement};
+                             .command_id_per_statement = options->command_id_per_statement,
+                             .one_at_a_time            = options->one_at_a_time};
     Front          *front = mem_alloc(sizeof *front);
 
     if (!sim_model_open(&model, out, error)) {
@@ -146,6 +147,8 @@ bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSessio
     session->request_us       = session->login_us;
     session->is_encrypted     = login->is_encrypted;
     session->waiter.wake      = queue_new(sim_server_sched(server), 1);
+    session->waiter.turns     = login->is_aside ? NULL : sim_server_turns(server);
+    session->waiter.turn      = &session->turn;
     session->prepared         = map_new();
     session->context          = map_new();
     session->next_handle      = 1;
@@ -229,8 +232,7 @@ static bool same_settings(const SessionOptions *left, const SessionOptions *righ
            left->ansi_nulls == right->ansi_nulls && left->ansi_padding == right->ansi_padding &&
            left->ansi_warnings == right->ansi_warnings && left->arithabort == right->arithabort &&
            left->concat_null_yields_null == right->concat_null_yields_null &&
-           left->row_limit == right->row_limit &&
-           left->lock_timeout_ms == right->lock_timeout_ms &&
+           left->row_limit == right->row_limit && left->lock_timeout_ms == right->lock_timeout_ms &&
            left->deadlock_priority == right->deadlock_priority &&
            left->text_size == right->text_size && left->date_first == right->date_first &&
            str_equal_c(str_from_c(left->date_format), right->date_format) &&
@@ -276,6 +278,16 @@ uint64_t sim_session_transaction(const SimSession *session)
 int64_t sim_session_text_size(const SimSession *session)
 {
     return session->options.text_size;
+}
+
+bool sim_session_rest(SimSession *session)
+{
+    return turn_rest(session->waiter.turns, session->waiter.turn);
+}
+
+void sim_session_resume(SimSession *session)
+{
+    turn_take(session->waiter.turns, session->waiter.turn);
 }
 
 void sim_session_attention(SimSession *session)

@@ -22,6 +22,9 @@ typedef struct SimOptions {
     int64_t  retention_minutes;        /* 4320 */
     Str      login, password;          /* the sysadmin */
     bool     command_id_per_statement; /* 2.14's knob; default per row */
+    /* Requests one at a time, in the order in which they come. For sessions on threads of their own; a simulated
+     * scheduler has its own order. */
+    bool one_at_a_time;
 } SimOptions;
 
 bool sim_server_open(const SimOptions *options, SimServer **out, SimError *error) MUST_CHECK;
@@ -173,6 +176,10 @@ typedef struct SimStats {
 } SimStats;
 /* From any thread while the session lives. */
 SimStats sim_session_stats(const SimSession *session, bool last_statement_only);
+/* Around a wait for the client in the middle of a request, where requests go one at a time: others may go meanwhile. False:
+ * there is nothing to resume. From the thread of the request. */
+bool     sim_session_rest(SimSession *session);
+void     sim_session_resume(SimSession *session);
 void     sim_session_add_io(SimSession *session, int64_t bytes_sent,
                             int64_t blocked_ns); /* from the TDS server */
 

@@ -12,6 +12,7 @@ typedef struct Talks { /* a server and the session that looks at the others */
     Clock       *clock;
     Sched       *sched;
     Rng         *rng;
+    bool         one_at_a_time;
     SimServer   *server;
     struct Talk *watcher;
 } Talks;
@@ -189,6 +190,7 @@ static inline Talks *talks_start(Talks *talks)
                           .sched               = talks->sched,
                           .rng                 = talks->rng,
                           .capture_interval_ms = -1,
+                          .one_at_a_time       = talks->one_at_a_time,
                           .login               = STR("sa"),
                           .password            = STR("secret")};
 
@@ -198,17 +200,29 @@ static inline Talks *talks_start(Talks *talks)
     return talks;
 }
 
-/* A server with the empty database shop; on threads, or on a scheduler that the seed drives. */
-UNUSED static Talks *talks_open(void)
+static inline Talks *talks_on_threads(bool one_at_a_time)
 {
     Arena *arena = arena_new();
     Talks *talks = ARENA_NEW(arena, Talks);
 
-    talks->arena = arena;
-    talks->clock = clock_new_real();
-    talks->sched = sched_new_real();
-    talks->rng   = rng_new(11);
+    talks->arena         = arena;
+    talks->clock         = clock_new_real();
+    talks->sched         = sched_new_real();
+    talks->rng           = rng_new(11);
+    talks->one_at_a_time = one_at_a_time;
     return talks_start(talks);
+}
+
+/* A server with the empty database shop; on threads, on threads that go one at a time, or on a scheduler that the seed
+ * drives. */
+UNUSED static Talks *talks_open(void)
+{
+    return talks_on_threads(false);
+}
+
+UNUSED static Talks *talks_open_one_at_a_time(void)
+{
+    return talks_on_threads(true);
 }
 
 UNUSED static Talks *talks_open_simulated(uint64_t seed)
