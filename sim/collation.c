@@ -106,6 +106,17 @@ void sim_collation_wire(const SimCollation *collation, uint8_t out[5])
     out[4] = from->sort_id;
 }
 
+const SimCollation *sim_collation_of_wire(const uint8_t wire[5])
+{
+    for (size_t i = 0; i < COUNT_OF(collations); i++) {
+        uint8_t bytes[5];
+
+        sim_collation_wire(&collations[i], bytes);
+        if (memcmp(bytes, wire, sizeof bytes) == 0) return &collations[i];
+    }
+    return sim_collation_default();
+}
+
 bool sim_collation_is_utf8(const SimCollation *collation)
 {
     return or_default(collation)->code_page == CP_UTF8;

@@ -362,7 +362,8 @@ static void variant_get(Bytes wire, SimValue *out)
     const uint8_t *property = wire.ptr + 6;
     out->type               = sim_type(form->kind);
     if (form->property_len == 7) {
-        out->type.length = (int32_t)get_le(property + 5, 2);
+        out->type.collation = sim_collation_of_wire(property);
+        out->type.length    = (int32_t)get_le(property + 5, 2);
     } else if (form->kind == SIM_DECIMAL) {
         out->type.precision = property[0];
         out->type.scale     = property[1];

@@ -200,21 +200,6 @@ static SimType integer_type(int32_t length)
                                   : SIM_BIGINT);
 }
 
-/* Clients send the login's collation, or five zero bytes. */
-static const SimCollation *collation_of(const uint8_t wire[5])
-{
-    const SimCollation *collation = sim_collation_default();
-    uint8_t             bytes[5];
-
-    sim_collation_wire(collation, bytes);
-    if (memcmp(bytes, wire, sizeof bytes) == 0) return collation;
-    for (size_t at = 0; (collation = sim_collation_next(&at)) != NULL;) {
-        sim_collation_wire(collation, bytes);
-        if (memcmp(bytes, wire, sizeof bytes) == 0) return collation;
-    }
-    return sim_collation_default();
-}
-
 /* A length of 0, which clients send for empty text and NULL, is no length of a T-SQL type. */
 static SimType sized_type(SimTypeKind kind, const TdsType *type)
 {
@@ -222,7 +207,7 @@ static SimType sized_type(SimTypeKind kind, const TdsType *type)
     SimType sized = sim_type(kind);
 
     sized.length = type->length < 0 || type->length > LENGTH_MOST ? -1 : MAX(type->length, least);
-    if (sim_type_is_text(kind)) sized.collation = collation_of(type->collation);
+    if (sim_type_is_text(kind)) sized.collation = sim_collation_of_wire(type->collation);
     return sized;
 }
 

@@ -156,6 +156,48 @@ static bool fn_collation_property(const Call *call, SimValue *out)
     return true;
 }
 
+/* What a sql_variant keeps of a value beside its bytes: a byte each for the type and its version, then lengths, scale or collation. */
+static int variant_overhead(const SimType *type)
+{
+    if (sim_type_is_text(type->kind)) return 8;
+    if (type->kind == SIM_DECIMAL || type->kind == SIM_BINARY || type->kind == SIM_VARBINARY)
+        return 4;
+    if (type->kind == SIM_TIME || type->kind == SIM_DATETIME2 || type->kind == SIM_DATETIMEOFFSET)
+        return 3;
+    return 2;
+}
+
+static bool has_bytes(const SimType *type)
+{
+    return sim_type_is_text(type->kind) || type->kind == SIM_BINARY || type->kind == SIM_VARBINARY;
+}
+
+static bool fn_variant_property(const Call *call, SimValue *out)
+{
+    const SimValue *value = &call->args[0];
+    const SimType  *type  = &value->type;
+    Str             name  = call_text(call, 1);
+    bool            is_max = has_bytes(type) && type->length < 0;
+    int             bytes;
+
+    if (is_max || sim_type_is_lob(type->kind))
+        return sim_error(call->exec->error, 206,
+                         "Operand type clash: %s%s is incompatible with sql_variant",
+                         sim_type_name(type->kind), is_max ? "(max)" : "");
+    if (value->is_null) return true;
+    if (sim_name_equal(name, STR("BaseType")))
+        return give_text(call, str_from_c(sim_type_name(type->kind)), out);
+    if (sim_name_equal(name, STR("Precision"))) return give_int(catalog_precision(type), out);
+    if (sim_name_equal(name, STR("Scale"))) return give_int(catalog_scale(type), out);
+    if (sim_name_equal(name, STR("MaxLength"))) return give_int(catalog_max_length(type), out);
+    if (sim_name_equal(name, STR("Collation")) && sim_type_is_text(type->kind))
+        return give_text(call, sim_collation_name(type->collation), out);
+    bytes = has_bytes(type) ? (int)value->bytes.len : catalog_max_length(type);
+    if (sim_name_equal(name, STR("TotalBytes")))
+        return give_int(bytes + variant_overhead(type), out);
+    return true;
+}
+
 static bool fn_connection_property(const Call *call, SimValue *out)
 {
     static const Property properties[] = {{"net_transport", "TCP", 0},
@@ -234,6 +276,7 @@ static bool fn_sequential_id(const Call *call, SimValue *out)
 const SessionFunction property_functions_of_session[] = {
     {"SERVERPROPERTY", 1, 1, "sql_variant", fn_server_property},
     {"COLLATIONPROPERTY", 2, 2, "sql_variant", fn_collation_property},
+    {"SQL_VARIANT_PROPERTY", 2, 2, "sql_variant", fn_variant_property},
     {"CONNECTIONPROPERTY", 1, 1, "sql_variant", fn_connection_property},
     {"SESSION_CONTEXT", 1, 1, "sql_variant", fn_session_context},
     {"RAND", 0, 1, "float", fn_rand},

@@ -112,6 +112,8 @@ const SimCollation          *
 sim_collation_next(size_t *at); /* all of them, from *at 0 on; NULL at the end */
 Str      sim_collation_name(const SimCollation *collation);
 void     sim_collation_wire(const SimCollation *collation, uint8_t out[5]);
+/* The first that looks so on the wire; the default where none does, as with the five zero bytes that some clients send. */
+const SimCollation *sim_collation_of_wire(const uint8_t wire[5]);
 int      sim_collation_code_page(const SimCollation *collation); /* 65001: UTF-8 */
 uint32_t sim_collation_lcid(const SimCollation *collation);
 bool     sim_collation_is_utf8(const SimCollation *collation);

@@ -240,6 +240,25 @@ SELECT SERVERPROPERTY('ProductVersion') AS v, SERVERPROPERTY('ProductUpdateLevel
 --> v|u|i|lcid|style
 --> 16.0.4135.4|CU15|NULL|1033|196608
 --> (1)
+CREATE TABLE #v (id int, v sql_variant);
+INSERT #v VALUES (1, CAST('ab' AS char(5))), (2, NULL), (3, 0x01), (4, CAST(1.5 AS decimal(38,5))), (5, CAST('1:00' AS time(3))), (6, CAST(N'x' AS nvarchar(20)) COLLATE Greek_CI_AS);
+SELECT SQL_VARIANT_PROPERTY(v, 'BaseType') AS b, SQL_VARIANT_PROPERTY(v, 'Precision') AS p, SQL_VARIANT_PROPERTY(v, 'Scale') AS s, SQL_VARIANT_PROPERTY(v, 'TotalBytes') AS t, SQL_VARIANT_PROPERTY(v, 'MaxLength') AS m, SQL_VARIANT_PROPERTY(v, 'Collation') AS c FROM #v ORDER BY id;
+--> (6)
+--> b|p|s|t|m|c
+--> char|0|0|13|5|SQL_Latin1_General_CP1_CI_AS
+--> NULL|NULL|NULL|NULL|NULL|NULL
+--> varbinary|0|0|5|1|NULL
+--> decimal|38|5|21|17|NULL
+--> time|12|3|7|4|NULL
+--> nvarchar|0|0|10|40|Greek_CI_AS
+--> (6)
+SELECT SQL_VARIANT_PROPERTY(1, 'Nothing') AS n, SQL_VARIANT_PROPERTY(GETDATE(), 'precision') AS p;
+--> n|p
+--> NULL|23
+--> (1)
+SELECT SQL_VARIANT_PROPERTY(CAST('x' AS varchar(max)), 'BaseType') AS b;
+--> b
+--> !206 16 2 line 1: Operand type clash: varchar(max) is incompatible with sql_variant
 -- constraints, views and procedures
 CREATE TABLE dbo.lines (item int NOT NULL CONSTRAINT fk_item REFERENCES dbo.items (id), n int NOT NULL CONSTRAINT ck_n CHECK (n > 0 AND n IN (1, 2)));
 CREATE TABLE dbo.plain (a int DEFAULT (getdate()), b AS CASE WHEN a BETWEEN 1 AND 2 THEN 'x' ELSE CAST(a AS varchar(10)) END);
