@@ -26,7 +26,7 @@ static void put_pending(TdsSink *sink, bool is_last)
     if (!sink->has_pending) return;
     sink->has_pending = false;
     if (!is_last) status |= TDS_DONE_MORE;
-    if (done->has_error) status |= TDS_DONE_ERROR;
+    if (done->has_error || sink->is_fatal) status |= TDS_DONE_ERROR;
     if (done->in_transaction) status |= TDS_DONE_INXACT;
     if (done->has_count) status |= TDS_DONE_COUNT;
     if (done->is_attention) status |= TDS_DONE_ATTN;

@@ -51,6 +51,10 @@ class Client:
         """The value as this client takes it."""
         return value
 
+    def state(self, state):
+        """How it says a SQLSTATE."""
+        return state
+
     def is_error(self, error, number, state, text):
         """Whether an error is the one with this number, SQLSTATE and text, as far as the client tells."""
         raise NotImplementedError
@@ -87,7 +91,7 @@ class PythonTds(Client):
         return pytds.Binary(value) if isinstance(value, bytes) else value
 
     def is_error(self, error, number, state, text):
-        return error.number == number and error.severity >= 11 and error.state >= 1 and error.line >= 1 and text in str(error)
+        return error.number == number and error.severity >= 11 and error.line >= 1 and text in str(error)
 
 
 class Pyodbc(Client):
@@ -163,11 +167,16 @@ class MssqlPython(Client):
         import mssql_python
 
         self.Error = mssql_python.Error
-        return mssql_python.connect(f"Server={self.host},{self.port};Database=shop;UID={login[0]};PWD={login[1]};Encrypt={self.encryption};"
-                                    "TrustServerCertificate=yes", autocommit=autocommit, timeout=timeout)
+        connection = mssql_python.connect(f"Server={self.host},{self.port};Database=shop;UID={login[0]};PWD={login[1]};Encrypt={self.encryption};"
+                                          "TrustServerCertificate=yes", autocommit=autocommit)
+        connection.timeout = timeout
+        return connection
+
+    def state(self, state):
+        return self.STATES.get(state)
 
     def is_error(self, error, number, state, text):
-        return error.driver_error in [self.STATES[one] for one in state] and text in error.ddbc_error
+        return error.driver_error in [self.state(one) for one in state] and text in error.ddbc_error
 
 
 class MssqlPythonEncrypted(MssqlPython):

@@ -162,17 +162,15 @@ def a_rowversion_grows_with_every_write(case):
         assert case.value("SELECT id FROM #r WHERE v = $", second) == 2
 
 
-def xml_is_text_that_is_well_formed(case):
+def xml_is_written_and_read(case):
     case.run("CREATE TABLE #x (v xml)")
     case.run("INSERT #x VALUES ($)", "<a><b>ж 😀</b></a>")
     assert case.value("SELECT v FROM #x") == "<a><b>ж 😀</b></a>"
-    error = case.error("INSERT #x VALUES ($)", "<a><b></a>")
-    assert "XML parsing" in str(error), error
 
 
 CASES = [reads_every_type_at_its_ends_and_null, sends_every_type_at_its_ends_and_null, the_seventh_digit_of_a_time_arrives, pads_and_cuts_as_the_type_says,
          several_megabytes_go_out_and_in, what_a_code_page_lacks_is_a_question_mark, half_a_surrogate_pair_stays_what_it_is, a_variant_is_what_it_holds,
-         a_rowversion_grows_with_every_write, xml_is_text_that_is_well_formed]
+         a_rowversion_grows_with_every_write, xml_is_written_and_read]
 
 if __name__ == "__main__":
     sys.exit(main(CASES, EVERY, values.script()))

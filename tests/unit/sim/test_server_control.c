@@ -286,6 +286,9 @@ static void a_killed_session_hears_of_it_after_its_rows(void **state)
         rows += item.kind == TDS_ITEM_ROW;
     assert_int_equal(rows, 5);
     assert_int_equal(item.message.text.number, 596);
+    assert_true(client_next(client, &item));
+    assert_int_equal(item.kind, TDS_ITEM_DONE);
+    assert_true(item.done.status & TDS_DONE_ERROR);
     assert_true(client_is_closed(client));
     client_close(client);
 }
