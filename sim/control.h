@@ -1,5 +1,5 @@
 /* control.h - what a test may do to a server, from C. The procedures of schema tidesim are the same verbs over TDS
- * (docs/tidesim.md). Verbs that are calls of the model already: sim_server_set_zone, sim_server_seed,
+ * (docs/tidesim-reference.md). Verbs that are calls of the model already: sim_server_set_zone, sim_server_seed,
  * sim_server_set_knob, sim_cdc_set_mode, sim_cdc_scan_now, sim_cdc_idle_now, sim_cdc_cleanup. */
 #ifndef TIDESIM_CONTROL_H
 #define TIDESIM_CONTROL_H

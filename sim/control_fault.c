@@ -1,4 +1,4 @@
-/* control_fault.c - faults: what they wait for and what they do (docs/tidesim.md, "Faults"). */
+/* control_fault.c - faults: what they wait for and what they do (docs/tidesim-reference.md, "Faults"). */
 #include "sim/front_internal.h"
 #include "sim/function.h"
 #include "sim/virtual_clock.h"

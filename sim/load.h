@@ -1,6 +1,6 @@
 /* load.h - a database from files: instances.json (capture instances, their tables, columns, creation), keys.json, min_lsn.json,
  * lsn_time_mapping.jsonl, tables/<table>.json (rows now), changes/<instance>.jsonl, ddl/<instance>.jsonl, dropped.json,
- * history.jsonl. Types are those of Spark SQL, values JSON: docs/tidesim.md. */
+ * history.jsonl. Types are those of Spark SQL, values JSON: docs/tidesim-reference.md. */
 #ifndef TIDESIM_LOAD_H
 #define TIDESIM_LOAD_H
 

@@ -2,6 +2,7 @@
 """What the documentation shows, tried on the built programs: options, man pages, the examples."""
 import re
 import shlex
+import socket
 from lib import *
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -13,9 +14,9 @@ def blocks_of(page, language=""):
 
 
 def commands_shown():
-    """(page, words) of every tidelake and tidesim command in a block without a language."""
+    """(page, words) of every tidelake and tidesim command in a block of shell, or without a language."""
     for page in PAGES:
-        for block in blocks_of(page):
+        for block in blocks_of(page) + blocks_of(page, "sh"):
             for line in re.sub(r"\\\n", " ", block).splitlines():
                 found = re.search(r"(?:^|\| )((?:tidelake|tidesim) \w.*)$", line)
                 if found:
@@ -78,24 +79,113 @@ def every_option_that_is_shown_exists(folder):
     equal(count > 10, True, f"only {count} options found")
 
 
+# --- the pages of tidesim, block by block ---
+
+TIDESIM_PAGES = ["docs/tidesim.md", "docs/tidesim-reference.md"]
+SHOP = blocks_of("docs/tidesim.md", "sql")[0]
+
+
+class Recipe:
+    """Runs the blocks under a heading in order, in one folder and on one server: that of its `tidesim serve`, or one as in the quick start.
+
+    sh runs in bash; sql runs in `tidesim exec`, or becomes a file where it begins with `-- file: NAME`; python in the Python of build/py;
+    text holds lines that the block before it printed, in this order; cells may be farther apart. A block without a text must succeed.
+    """
+
+    def __init__(self, folder):
+        self.folder, self.process, self.went, self.output = folder, None, True, ""
+        (folder / "shop.sql").write_text(SHOP)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = str(free.getsockname()[1])
+        (folder / "bin").mkdir()
+        (folder / "bin" / "tidesim").symlink_to(program("tidesim"))
+        self.environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+
+    def serve(self, command):
+        words = [*shlex.split(command), "--listen", "127.0.0.1:" + self.port]
+        with open(self.folder / "serve.out", "w") as out, open(self.folder / "serve.err", "w") as err:
+            self.process = subprocess.Popen([program("tidesim"), *words[1:]], stdout=out, stderr=err, cwd=self.folder)
+        while "tidesim ready" not in (self.folder / "serve.out").read_text():
+            if self.process.poll() is not None:
+                raise AssertionError((self.folder / "serve.err").read_text())
+            time.sleep(0.01)
+
+    def close(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait(20)
+
+    def run(self, words, text=None):
+        done = subprocess.run(words, input=text, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=60)
+        self.went, self.output = done.returncode == 0, done.stdout
+
+    def block(self, language, text):
+        text = text.replace("14330", self.port)
+        if language == "text":
+            return self.compare(text)
+        if not self.went:
+            raise AssertionError(self.output)
+        named = re.match(r"-- file: (\S+)\n", text)
+        if language == "sh" and text.startswith("tidesim serve") and text.count("\n") == 1:
+            return self.serve(text)
+        if named:
+            return (self.folder / named[1]).write_text(text)
+        if not self.process and (language != "sh" or self.port in text):
+            self.serve("tidesim serve --database shop --init shop.sql")
+        if language == "sh":
+            self.run(["bash", "-eu", "-c", text])
+        elif language == "sql":
+            self.run(["tidesim", "exec", "--keep-going", "--server", "127.0.0.1:" + self.port, "--database", "shop", "-"], text)
+        elif language == "python":
+            python = next((place for place in (BUILD / "py" / "bin" / "python3", ROOT / "build" / "py" / "bin" / "python3") if place.exists()), sys.executable)
+            if subprocess.run([python, "-c", "import pyodbc"], capture_output=True).returncode != 0:
+                raise Skip("pyodbc is not installed")
+            self.run([python, "-c", text])
+        else:
+            raise AssertionError(f"nobody runs a block of {language or 'no language'}: {text}")
+
+    def compare(self, wanted):
+        lines, at = [" ".join(line.split()) for line in self.output.splitlines()], 0
+        for want in (" ".join(line.split()) for line in wanted.splitlines()):
+            while at < len(lines) and want not in lines[at]:
+                at += 1
+            if at == len(lines):
+                raise AssertionError(f"no line (behind those before it) holds {want!r}: {self.output}")
+            at += 1
+        self.went = True
+
+
+def recipes():
+    for page in TIDESIM_PAGES:
+        for section in re.split(r"^(?=##)", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE):
+            blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+            if blocks:
+                yield f"{page}, {section.splitlines()[0].strip('# ')}", blocks
+
+
+def follows_recipe(blocks):
+    def run(folder):
+        recipe = Recipe(folder)
+        try:
+            for language, text in blocks:
+                recipe.block(language, text)
+            equal(recipe.went, True, recipe.output)
+        finally:
+            recipe.close()
+    return run
+
+
+for title, blocks in recipes():
+    follow = follows_recipe(blocks)
+    follow.__name__ = "what is shown works: " + title
+    test(follow)
+
+
 @test
-def the_quick_start_of_tidesim_works(folder):
-    setup, controls = blocks_of("docs/tidesim.md", "sql")[:2]
-    (folder / "shop.sql").write_text(setup)
-    server = Server(folder, init=[folder / "shop.sql"])
-    try:
-        holds(server.sql("SELECT * FROM dbo.orders"), "paid", "120.00")
-        server.sql("UPDATE dbo.orders SET status = N'sent' WHERE id = 2; EXEC tidesim.scan_now;")
-        holds(server.sql("SELECT __$operation, id, status FROM cdc.dbo_orders_CT ORDER BY __$start_lsn, __$operation"), "3   2  paid", "4   2  sent")
-        server.sql(controls)
-        holds(server.sql("SELECT count(*) AS n FROM dbo.orders"), "\n1\n")
-        server.sql("SELECT id FROM cdc.dbo_orders_CT")
-        done = subprocess.run([program("tidesim"), "exec", "--server", server.address, "--database", "shop", "-"], input="SELECT id FROM cdc.dbo_orders_CT",
-                              capture_output=True, text=True)
-        equal(done.returncode, 1, "the second statement meets the fault")
-        holds(done.stderr, "1205")
-    finally:
-        server.close()
+def there_are_recipes(folder):
+    equal(len(list(recipes())) >= 15, True, "headings with something to run")
 
 
 @test

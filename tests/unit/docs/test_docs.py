@@ -115,7 +115,7 @@ def every_column_we_write_is_described():
 
 
 def every_control_and_option_of_tidesim_is_described():
-    listed = names_in_cells("docs/tidesim.md")
+    listed = names_in_cells("docs/tidesim-reference.md")
     options = set(re.findall(r'= \{"(--[\w-]+)"', text_of("sim/cli_options.c")))
     table = text_of("sim/control_proc.c").split("const ProcEntry control_procs")[1]
     procedures = dict(re.findall(r'\{"(\w+)", \w+,\s+"([^"]*)"', table))
@@ -123,17 +123,17 @@ def every_control_and_option_of_tidesim_is_described():
         yield "the options or the procedures were not found in sim/"
     for option in sorted(options):
         if not any(one == option or one.startswith(option + " ") for one in listed):
-            yield f"docs/tidesim.md does not describe {option}"
+            yield f"docs/tidesim-reference.md does not describe {option}"
     for procedure in sorted(procedures):
         if "tidesim." + procedure not in listed:
-            yield f"docs/tidesim.md does not describe tidesim.{procedure}"
+            yield f"docs/tidesim-reference.md does not describe tidesim.{procedure}"
     for one in sorted(listed):
         if one.startswith("tidesim.") and one[8:] not in procedures:
-            yield f"docs/tidesim.md describes {one}, which is not there"
+            yield f"docs/tidesim-reference.md describes {one}, which is not there"
 
 
 def every_knob_and_fault_of_tidesim_is_described():
-    rows = {name: line for line in text_of("docs/tidesim.md").splitlines()
+    rows = {name: line for line in text_of("docs/tidesim-reference.md").splitlines()
             for name in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("| `") else "")}
     knobs = re.findall(r'= \{"(\w+)", "([^"]+)", (\d+),', text_of("sim/knob.c"))
     faults = re.findall(r'\[SIM_(?:FAULT|AT)_\w+\]\s*= "(\w+)"', text_of("sim/control_fault.c"))
@@ -143,14 +143,14 @@ def every_knob_and_fault_of_tidesim_is_described():
         wanted = [initial] if ".." in values else [f"`{value}`" for value in values.split(",")]
         cells = rows.get(name, "||").split("|")[2]
         if not all(value in cells for value in wanted) or not cells.strip().startswith(wanted[0]):
-            yield f"docs/tidesim.md does not say that the knob {name} takes {values}, first the default"
+            yield f"docs/tidesim-reference.md does not say that the knob {name} takes {values}, first the default"
     for name in faults:
         if name not in rows:
-            yield f"docs/tidesim.md does not describe the fault {name}"
-    section = text_of("docs/tidesim.md").split("### Knobs")[1].split("\n#")[0]
+            yield f"docs/tidesim-reference.md does not describe the fault {name}"
+    section = text_of("docs/tidesim-reference.md").split("### Knobs")[1].split("\n#")[0]
     for name in re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE):
         if name not in {knob[0] for knob in knobs}:
-            yield f"docs/tidesim.md describes the knob {name}, which is not there"
+            yield f"docs/tidesim-reference.md describes the knob {name}, which is not there"
 
 
 def every_end_to_end_test_is_described():
