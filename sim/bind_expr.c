@@ -352,7 +352,7 @@ static const SimValue *eval_at_time_zone(Node *node, Exec *exec)
     if (!time) return NULL;
     SimValue        held = *time;
     const SimValue *name = node_eval(node->args[1], exec);
-    SimType         wide = sim_type_time(SIM_DATETIME2, 7);
+    SimType         type = sim_type_time(SIM_DATETIME2, node->type.scale); /* .007, not .00667 */
     if (!name) return NULL;
     node->value = sim_null(node->type);
     if (held.is_null || name->is_null) return &node->value;
@@ -373,7 +373,7 @@ static const SimValue *eval_at_time_zone(Node *node, Exec *exec)
         return &node->value;
     }
     SimValue local;
-    if (!sim_convert(&held, &wide, 0, true, exec->scratch, &local, exec->error)) return NULL;
+    if (!sim_convert(&held, &type, 0, true, exec->scratch, &local, exec->error)) return NULL;
     int64_t us = sim_time_to_us(&local), meant = us;
     int     offset = sim_zone_offset_at_local(zone, us, &meant);
     /* Ticks of 100 ns below a microsecond survive: the shift is in whole microseconds. */

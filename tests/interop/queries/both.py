@@ -43,6 +43,16 @@ def names(cursor):
     return [column[0] for column in cursor.description]
 
 
+def size_of(value, kind):
+    """What a parameter is bound as, and declared as."""
+    if isinstance(value, bytes):  # as JDBC's driver sends it
+        return (pyodbc.SQL_VARBINARY, 8000, 0), "varbinary(8000)"
+    if isinstance(value, int):
+        return (pyodbc.SQL_INTEGER, 0, 0), "int"
+    size = max(len(value), 1)
+    return (pyodbc.SQL_VARCHAR if kind == "varchar" else pyodbc.SQL_WVARCHAR, size, 0), f"{kind}({size})"
+
+
 class Session:
     """One connection."""
 
@@ -50,18 +60,29 @@ class Session:
         self.connection = pyodbc.connect(f"{driver_strings(server)[driver]};UID={user};PWD={password};Database={database}", autocommit=autocommit, timeout=20)
         self.connection.maxwrite = 2**20  # else long texts go in pieces, which FreeTDS's driver refuses
         self.cursor, self.driver = self.connection.cursor(), driver
+        self.handles = {}
         self.spid = self.cursor.execute("SELECT @@SPID").fetchval()
 
     def run(self, sql, values=(), kind="nvarchar", way="prepexec"):
         """Leaves the cursor at the first result that has columns."""
-        sizes = [(pyodbc.SQL_VARCHAR if kind == "varchar" else pyodbc.SQL_WVARCHAR, max(len(value), 1), 0) for value in values]
+        sizes = [size_of(value, kind)[0] for value in values]
         if not values:
             self.cursor.execute(sql)
+        elif way == "execute":  # prepared by its first use, then only executed
+            declared = ", ".join(f"@P{at} {size_of(value, kind)[1]}" for at, value in enumerate(values, 1))
+            if (sql, declared) not in self.handles:
+                text = named(sql).replace("'", "''")
+                self.cursor.execute(f"DECLARE @h int; EXEC sp_prepare @h OUTPUT, N'{declared}', N'{text}'; SELECT @h")
+                while self.cursor.description is None or self.cursor.description[0][0] != "":
+                    self.cursor.nextset()
+                self.handles[sql, declared] = self.cursor.fetchval()
+            self.cursor.setinputsizes([(pyodbc.SQL_INTEGER, 0, 0)] + sizes)
+            self.cursor.execute("{CALL sp_execute(" + ", ".join("?" * (len(values) + 1)) + ")}", self.handles[sql, declared], *values)
         elif way == "prepexec":
             self.cursor.setinputsizes(sizes)
             self.cursor.execute(sql, *values)
         else:
-            text, declared = named(sql), ", ".join(f"@P{at} {kind}({max(len(value), 1)})" for at, value in enumerate(values, 1))
+            text, declared = named(sql), ", ".join(f"@P{at} {size_of(value, kind)[1]}" for at, value in enumerate(values, 1))
             self.cursor.setinputsizes([(pyodbc.SQL_WVARCHAR if len(text) <= 4000 else pyodbc.SQL_WLONGVARCHAR, len(text), 0), (pyodbc.SQL_WVARCHAR, len(declared), 0)] + sizes)
             self.cursor.execute("{CALL sp_executesql(" + ", ".join("?" * (len(values) + 2)) + ")}", text, declared, *values)
         while self.cursor.description is None and self.cursor.nextset():
@@ -76,10 +97,11 @@ class Session:
         return rows
 
     def fails(self, sql, values=(), **how):
-        """The number of the error; None when there is none."""
+        """The number of the error; None when there is none. Its text stays in `error`."""
         try:
             self.rows(sql, values, **how)
         except pyodbc.Error as error:
+            self.error = error.args[1]
             return number(error)
         return None
 
@@ -91,7 +113,8 @@ def ways(values):
     """Each kind of parameter and each way to send them; varchar only takes what is ASCII, as the clients do it."""
     if not values:
         return [{}]
-    kinds = ["nvarchar"] + (["varchar"] if all(value.isascii() for value in values) else [])
+    texts = [value for value in values if isinstance(value, str)]
+    kinds = ["nvarchar"] + (["varchar"] if texts and all(text.isascii() for text in texts) else [])
     return [{"kind": kind, "way": way} for kind in kinds for way in ("prepexec", "executesql")]
 
 

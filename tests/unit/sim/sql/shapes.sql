@@ -151,3 +151,8 @@ SELECT i.name, STRING_AGG(c.name, ',') WITHIN GROUP (ORDER BY ic.key_ordinal) AS
 --> name|cols
 --> PK__t__DF6E1CE3B6218C49|id
 --> (1)
+-- ticks of a datetime are rounded to the offset's own digits
+SELECT CAST('2026-10-25T02:30:00.007' AS datetime) AT TIME ZONE 'UTC' AS a, CAST('2026-10-25T02:30:00.003' AS datetime) AT TIME ZONE N'Central European Standard Time' AT TIME ZONE 'UTC' AS b;
+--> a|b
+--> 2026-10-25 02:30:00.007 +00:00|2026-10-25 00:30:00.003 +00:00
+--> (1)
