@@ -15,6 +15,8 @@ typedef struct Ddl {
 Str ddl_made_up_name(const Ddl *ddl, const char *prefix, Str table, Str column);
 
 /* --- exec_ddl_constraint.c --- */
+/* What is in ddl->error goes to the client, and 1750 takes its place. Returns false. */
+bool ddl_not_created(const Ddl *ddl);
 /* CHECK and FOREIGN KEY of `defs`, whose expressions live as long as the table. */
 bool ddl_add_constraints(const Ddl *ddl, SimTxn *txn, SimTable *table,
                          const ConstraintDefList *defs, bool check_rows) MUST_CHECK;

@@ -150,6 +150,24 @@ static Str generated_name(const Ddl *ddl, const char *prefix, Str table)
                       (unsigned long long)rng_u64(sim_server_rng(ddl->session->server)));
 }
 
+/* A key makes a column NOT NULL that says nothing, but none that says NULL. */
+static bool is_declared_null(const Stmt *stmt, Str column)
+{
+    for (size_t i = 0; i < stmt->column_defs.count; i++) {
+        const ColumnDef *def = &stmt->column_defs.items[i];
+        if (sim_name_equal(def->name, column)) return def->nullability_given && def->is_nullable;
+    }
+    return false;
+}
+
+static bool null_in_key(const Ddl *ddl, Str table)
+{
+    (void)sim_error(ddl->error, 8111,
+                    "Cannot define PRIMARY KEY constraint on nullable column in table '%.*s'.",
+                    STR_ARG(table));
+    return ddl_not_created(ddl);
+}
+
 static bool make_key(const Ddl *ddl, const ConstraintDef *def, Str table, SimColumn *columns,
                      size_t count, bool clustered, SimIndex *out)
 {
@@ -165,7 +183,8 @@ static bool make_key(const Ddl *ddl, const ConstraintDef *def, Str table, SimCol
                       .is_system_named      = str_is_empty(def->name)};
     if (!make_index(ddl, &def->columns, columns, count, out)) return false;
     for (size_t i = 0; is_primary && i < def->columns.count; i++) {
-        ptrdiff_t at            = find_column(columns, count, def->columns.items[i].name);
+        ptrdiff_t at = find_column(columns, count, def->columns.items[i].name);
+        if (is_declared_null(ddl->stmt, columns[at].name)) return null_in_key(ddl, table);
         columns[at].is_nullable = false;
     }
     return true;
@@ -444,11 +463,7 @@ static bool add_columns(const Ddl *ddl, SimTxn *txn, SimTable *table)
             columns[c] = info->columns[c];
         for (size_t k = 0; def->kind == CONSTRAINT_PRIMARY_KEY && k < def->columns.count; k++) {
             ptrdiff_t at = find_column(columns, info->column_count, def->columns.items[k].name);
-            if (at >= 0 && columns[at].is_nullable)
-                return sim_error(
-                    ddl->error, 8111,
-                    "Cannot define PRIMARY KEY constraint on nullable column in table '%.*s'.",
-                    STR_ARG(info->name));
+            if (at >= 0 && columns[at].is_nullable) return null_in_key(ddl, info->name);
         }
         if (!make_key(ddl, def, info->name, columns, info->column_count, clustered, &index))
             return false;

@@ -23,7 +23,7 @@ static bool fail_after(const Ddl *ddl, int32_t number, const char *text)
     return sim_error(ddl->error, number, "%s", text);
 }
 
-static bool not_created(const Ddl *ddl)
+bool ddl_not_created(const Ddl *ddl)
 {
     return fail_after(ddl, 1750, "Could not create constraint or index. See previous errors.");
 }
@@ -71,7 +71,7 @@ static bool make_check(const Ddl *ddl, const SimTable *table, const ConstraintDe
                                            .is_nullable = info->columns[i].is_nullable,
                                            .slot        = -1,
                                            .ordinal     = i};
-    if (!bind_predicate(binder, scope, def->expr, &node)) return not_created(ddl);
+    if (!bind_predicate(binder, scope, def->expr, &node)) return ddl_not_created(ddl);
     note_columns(def->expr, &only, &several);
     const SimColumn *column = several || str_is_empty(only) ? NULL : find_column(table, only);
     *out                    = (SimConstraint){.kind       = SIM_CONSTRAINT_CHECK,
@@ -180,7 +180,7 @@ static bool make_foreign_key(const Ddl *ddl, SimTable *table, const ConstraintDe
         sim_error(ddl->error, 1767, "Foreign key '%.*s' references invalid table '%.*s%s%.*s'.",
                   STR_ARG(name), STR_ARG(def->referenced.schema),
                   def->referenced.schema.len ? "." : "", STR_ARG(def->referenced.name));
-        return not_created(ddl);
+        return ddl_not_created(ddl);
     }
     for (size_t i = 0; i < def->columns.count; i++) {
         const SimColumn *column = find_column(table, def->columns.items[i].name);
@@ -190,15 +190,15 @@ static bool make_foreign_key(const Ddl *ddl, SimTable *table, const ConstraintDe
                       "'%.*s'.",
                       STR_ARG(name), STR_ARG(def->columns.items[i].name),
                       STR_ARG(ddl->stmt->object.name));
-            return not_created(ddl);
+            return ddl_not_created(ddl);
         }
         ids[i] = column->column_id;
     }
-    if (!referenced_columns(ddl, def, parent, name, referenced)) return not_created(ddl);
+    if (!referenced_columns(ddl, def, parent, name, referenced)) return ddl_not_created(ddl);
     for (size_t i = 0; i < def->columns.count; i++)
         if (!same_type(ddl, find_column(table, def->columns.items[i].name), parent, referenced[i],
                        name))
-            return not_created(ddl);
+            return ddl_not_created(ddl);
     *out = (SimConstraint){.kind                  = SIM_CONSTRAINT_FOREIGN_KEY,
                            .name                  = def->name,
                            .column_ids            = ids,
@@ -239,7 +239,7 @@ static bool check_name(const Ddl *ddl, const SimTable *table, Str name)
         return true;
     sim_error(ddl->error, 2714, "There is already an object named '%.*s' in the database.",
               STR_ARG(name));
-    return not_created(ddl);
+    return ddl_not_created(ddl);
 }
 
 /* --- adding --- */
@@ -311,18 +311,18 @@ bool ddl_add_default(const Ddl *ddl, SimTxn *txn, SimTable *table, const Constra
         sim_error(ddl->error, 1752,
                   "Column '%.*s' in table '%.*s' is invalid for creating a default constraint.",
                   STR_ARG(def->for_column), STR_ARG(info->name));
-        return not_created(ddl);
+        return ddl_not_created(ddl);
     }
     if (info->columns[ordinal].default_value) {
         sim_error(ddl->error, 1781, "Column already has a DEFAULT bound to it.");
-        return not_created(ddl);
+        return ddl_not_created(ddl);
     }
     if (info->columns[ordinal].is_identity) {
         sim_error(ddl->error, 1754,
                   "Defaults cannot be created on columns with an IDENTITY attribute. Table "
                   "'%.*s', column '%.*s'.",
                   STR_ARG(info->name), STR_ARG(info->columns[ordinal].name));
-        return not_created(ddl);
+        return ddl_not_created(ddl);
     }
     if (!check_name(ddl, table, def->name) || !bind_expr(binder, NULL, def->expr, &node))
         return false;

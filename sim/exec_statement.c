@@ -399,7 +399,7 @@ static bool run_declare(SimSession *session, const Stmt *stmt, Arena *arena, Sim
         if (sim_type_is_text(type.kind)) type.collation = sim_database_collation(session->database);
         if (!variable)
             variable = frame_declare(session->frame, def->name,
-                                     &type); /* again inside a loop: the same one */
+                                     &type);       /* again inside a loop: the same one */
         variable->type.collation = type.collation; /* it may have been described before a USE */
         if (!def->value) continue;
         stored = sim_null(def->type);
@@ -719,15 +719,17 @@ static bool is_fmtonly(const Stmt *stmt)
            str_equal_c(stmt->words.items[0], "FMTONLY");
 }
 
-/* SET and the like say they are done, without a count, as FreeTDS needs it (B.1). */
-static uint16_t small_command(StmtKind kind)
+/* What a DONE without a count names: every statement but declarations sends one. False: none. */
+static bool small_command(StmtKind kind, uint16_t *command_out)
 {
-    return kind == STMT_BEGIN_TRAN   ? 212
-           : kind == STMT_COMMIT     ? 213
-           : kind == STMT_ROLLBACK   ? 210
-           : kind == STMT_SAVE_TRAN  ? 214
-           : kind == STMT_SET_OPTION ? 190
-                                     : 0;
+    *command_out = kind == STMT_BEGIN_TRAN   ? 212
+                   : kind == STMT_COMMIT     ? 213
+                   : kind == STMT_ROLLBACK   ? 210
+                   : kind == STMT_SAVE_TRAN  ? 214
+                   : kind == STMT_SET_OPTION ? 190
+                                             : 0;
+    return *command_out != 0 || kind == STMT_PRINT || kind == STMT_RAISERROR ||
+           kind == STMT_SET_VARIABLE || kind == STMT_WAITFOR || kind == STMT_USE;
 }
 
 static Flow run_simple(SimSession *session, const Stmt *stmt)
@@ -735,6 +737,8 @@ static Flow run_simple(SimSession *session, const Stmt *stmt)
     Arena   *arena        = arena_new();
     SimError error        = SIM_ERROR_INIT;
     Flow     flow         = FLOW_NEXT;
+    uint16_t command      = 0;
+    bool     sends_done   = small_command(stmt->kind, &command);
     bool     keeps_counts = stmt->kind == STMT_DECLARE || stmt->kind == STMT_PRINT ||
                         stmt->kind == STMT_RETURN || stmt->kind == STMT_SET_OPTION ||
                         stmt->kind == STMT_USE;
@@ -743,13 +747,12 @@ static Flow run_simple(SimSession *session, const Stmt *stmt)
     bool ok = control_statement(session, stmt, &error) && session_alive(session, &error) &&
               run_small(session, stmt, arena, &error);
     if (!ok) {
-        flow = run_failed(session, stmt, &error, small_command(stmt->kind), false);
+        flow = run_failed(session, stmt, &error, command, false);
     } else {
         session->last_error = 0;
         if (stmt->kind == STMT_SET_VARIABLE) session->row_count = 1;
         if (!keeps_counts && stmt->kind != STMT_SET_VARIABLE) session->row_count = 0;
-        uint16_t command = small_command(stmt->kind);
-        if (command && !session->options.nocount && !is_fmtonly(stmt))
+        if (sends_done && !session->options.nocount && !is_fmtonly(stmt))
             session_send_done(session, command, false, 0, false);
         if (stmt->kind == STMT_RETURN) flow = FLOW_RETURN;
     }
@@ -758,6 +761,12 @@ static Flow run_simple(SimSession *session, const Stmt *stmt)
 }
 
 /* --- control flow --- */
+/* Each evaluation of a condition is a statement to the client. */
+static void send_condition_done(SimSession *session)
+{
+    if (!session->options.nocount) session_send_done(session, 193, false, 0, false);
+}
+
 static Flow run_if(SimSession *session, const Stmt *stmt)
 {
     SimError error = SIM_ERROR_INIT;
@@ -765,6 +774,7 @@ static Flow run_if(SimSession *session, const Stmt *stmt)
 
     if (!run_condition(session, stmt->expr, &holds, &error))
         return run_failed(session, stmt, &error, 193, false);
+    send_condition_done(session);
     const Stmt *branch = holds ? stmt->then_branch : stmt->else_branch;
     return branch ? run_statement(session, branch) : FLOW_NEXT;
 }
@@ -776,6 +786,7 @@ static Flow run_while(SimSession *session, const Stmt *stmt)
         bool     holds = false;
         if (!session_alive(session, &error) || !run_condition(session, stmt->expr, &holds, &error))
             return run_failed(session, stmt, &error, 193, false);
+        send_condition_done(session);
         if (!holds) return FLOW_NEXT;
         Flow flow = run_statement(session, stmt->then_branch);
         if (flow == FLOW_BREAK) return FLOW_NEXT;
@@ -839,8 +850,9 @@ static Flow run_cursor_statement(SimSession *session, const Stmt *stmt)
     } else {
         session->last_error = 0;
         if (stmt->kind == STMT_FETCH) session->row_count = result.count;
-        if (!result.is_silent)
-            session_send_done(session, 193, !session->options.nocount, result.count, false);
+        if (!result.is_silent || !session->options.nocount)
+            session_send_done(session, 193, !result.is_silent && !session->options.nocount,
+                              result.count, false);
     }
     arena_close(arena);
     return session->sink_failed ? FLOW_CLOSE : flow;

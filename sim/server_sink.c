@@ -30,6 +30,7 @@ static void put_pending(TdsSink *sink, bool is_last)
     if (done->in_transaction) status |= TDS_DONE_INXACT;
     if (done->has_count) status |= TDS_DONE_COUNT;
     if (done->is_attention) status |= TDS_DONE_ATTN;
+    if (is_last && sink->is_fatal) status |= TDS_DONE_SRVERROR;
     tds_put_done(sink->writer, sink->client.tds_version, done_token(done->kind), status,
                  done->is_attention ? SIM_COMMAND_ATTENTION : done->command,
                  (uint64_t)(done->has_count ? done->row_count : 0));

@@ -343,16 +343,17 @@ typedef struct ProcArg {
     Str      name; /* with its @, or empty */
     SimValue value;
     bool     is_output, is_default;
-    Str      target; /* the variable OUTPUT goes to */
+    Str      target;   /* the variable OUTPUT goes to */
+    SimType  declared; /* of a client's parameter: what an OUTPUT comes back as */
 } ProcArg;
 typedef struct ProcCall {
-    SimSession            *session;
-    Arena                 *arena;
-    Str                    name;
-    ProcArg               *args;
-    size_t                 count;
-    int32_t                status;
-    SimError              *error;
+    SimSession             *session;
+    Arena                  *arena;
+    Str                     name;
+    ProcArg                *args;
+    size_t                  count;
+    int32_t                 status;
+    SimError               *error;
     Flow                    flow;  /* FLOW_NEXT unless what it ran ended otherwise */
     const SimResultColumn  *types; /* of the result set being sent */
     const struct ProcEntry *entry;
@@ -361,7 +362,8 @@ typedef bool (*ProcRun)(ProcCall *call);
 typedef struct ProcEntry {
     const char *name;
     ProcRun     run;
-    const char *parameters; /* "a,b int": names by position, with types where proc_text_run needs them */
+    const char
+        *parameters; /* "a,b int": names by position, with types where proc_text_run needs them */
 } ProcEntry;
 /* Runs the T-SQL of ours that the procedure is, its parameters as variables: nvarchar(4000) without a type. */
 bool proc_text_run(ProcCall *call);

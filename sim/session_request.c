@@ -123,14 +123,32 @@ static ObjectName split_name(Arena *arena, Str text)
     return name;
 }
 
+/* An output has the type of the client's parameter, whatever the procedure declares. */
+static bool output_of(SimSession *session, const ProcCall *call, const ProcArg *arg, SimValue *out)
+{
+    SimError error = SIM_ERROR_INIT;
+
+    *out = sim_null(arg->declared);
+    if (arg->value.is_null ||
+        sim_convert(&arg->value, &arg->declared, 0, true, call->arena, out, &error))
+        return true;
+    error.line = 1;
+    session_send_message(session, &error);
+    if (call->error->number == 0) *call->error = error;
+    *out = sim_null(arg->declared);
+    return !session->sink_failed;
+}
+
 static bool send_outputs(SimSession *session, const ProcCall *call)
 {
     SimSink *sink = session->sink;
-    bool     ok   = !sink->return_status || sink->return_status(sink, call->status);
+    SimValue value;
+    bool     ok = !sink->return_status || sink->return_status(sink, call->status);
 
     for (size_t i = 0; ok && i < call->count; i++)
         if (call->args[i].is_output && sink->return_value)
-            ok = sink->return_value(sink, call->args[i].name, &call->args[i].value);
+            ok = output_of(session, call, &call->args[i], &value) &&
+                 sink->return_value(sink, call->args[i].name, &value);
     SimDone done = {.kind           = SIM_DONE_PROC,
                     .command        = 224,
                     .in_transaction = session->tran_count > 0,
@@ -190,7 +208,8 @@ bool sim_session_rpc(SimSession *session, uint16_t proc_id, Str name, const SimP
         call.args[i] = (ProcArg){.name       = parameter,
                                  .value      = params[i].value,
                                  .is_output  = params[i].is_output,
-                                 .is_default = params[i].is_default};
+                                 .is_default = params[i].is_default,
+                                 .declared   = params[i].value.type};
     }
     ObjectName object = split_name(arena, call.name);
     frame_push(session, true);

@@ -707,6 +707,88 @@ static void a_reset_and_a_commit_close_cursors(void **state)
     client_close(client);
 }
 
+/* --- procedures --- */
+static void an_output_comes_back_in_the_type_of_the_parameter(void **state)
+{
+    static const TdsType bigint = {.token = TDS_TYPE_INTN, .length = 8},
+                         tiny   = {.token = TDS_TYPE_INTN, .length = 1};
+    Client *client              = connected(*state);
+
+    assert_true(client_batch(client,
+                             "CREATE PROCEDURE dbo.p @bit bit OUTPUT, @n int OUTPUT, @t "
+                             "varchar(9) OUTPUT AS SELECT @bit = 1, @n = 9, @t = @t + '0'"));
+    assert_int_equal(client_error(client), 0);
+    for (int64_t n = 9; n <= 90; n += 81) {
+        begin(client);
+        tds_put_rpc(client->writer, 0, STR("dbo.p"), 0);
+        put(client, "@bit", bigint, (TdsValue){.i64 = 5}, true);
+        put(client, "@n", tiny, (TdsValue){.is_null = true}, true);
+        put(client, "@t", n == 9 ? bigint : tiny, (TdsValue){.i64 = n == 9 ? 9 : 99}, true);
+        Answer answer = answer_of(client);
+        assert_int_equal(answer.output_count, 3);
+        assert_int_equal(answer.outputs[0], 1);
+        assert_int_equal(answer.outputs[1], 9);
+        assert_int_equal(answer.error_count, n == 9 ? 0 : 1);
+        if (n == 9) {
+            assert_int_equal(answer.outputs[2], 90);
+        } else {
+            assert_int_equal(answer.errors[0], 244); /* 990 is no tinyint */
+            assert_true(answer.is_null[2]);
+            assert_true(answer.last_status & TDS_DONE_ERROR);
+        }
+    }
+    assert_int_equal(client_number(client, "SELECT 3"), 3);
+    client_close(client);
+}
+
+/* The statements of an answer, as DONEs tell them apart: those behind which there was no count. */
+static size_t count_dones(Client *client, uint8_t token)
+{
+    TdsItem item;
+    size_t  count = 0;
+
+    while (client_next(client, &item))
+        if (item.kind == TDS_ITEM_DONE && item.token == token &&
+            !(item.done.status & TDS_DONE_COUNT))
+            count++;
+    return count;
+}
+
+/* As go-mssqldb's own tests count them on a SQL Server. */
+static void every_statement_says_that_it_is_done(void **state)
+{
+    static const char body[] = "DECLARE @n int; DECLARE c CURSOR FOR SELECT 1 UNION SELECT 2 OPEN "
+                               "c; FETCH NEXT FROM c INTO @n; WHILE @@FETCH_STATUS = 0 BEGIN PRINT "
+                               "@n FETCH NEXT FROM c INTO @n; END; CLOSE c; DEALLOCATE c;";
+    Client           *client = connected(*state);
+
+    assert_true(client_batch(
+        client, str_printf(client->arena, "CREATE PROCEDURE p AS BEGIN %s END", body).ptr));
+    assert_true(client_batch(client, "EXEC p"));
+    assert_int_equal(count_dones(client, TDS_TOKEN_DONEINPROC), 12);
+    assert_true(client_batch(client, "SET NOCOUNT ON; EXEC p"));
+    assert_int_equal(count_dones(client, TDS_TOKEN_DONEINPROC), 0);
+    assert_true(client_batch(client, "SET NOCOUNT OFF"));
+    assert_true(client_batch(client, body));
+    assert_int_equal(count_dones(client, TDS_TOKEN_DONE), 12);
+    assert_true(client_batch(client, "DECLARE @n int; SET @n = 1; IF @n = 1 PRINT 'one'"));
+    assert_int_equal(count_dones(client, TDS_TOKEN_DONE), 3);
+    client_close(client);
+}
+
+static void a_severe_error_is_the_last_thing_a_client_hears(void **state)
+{
+    Client *client = connected(*state);
+    TdsItem item;
+
+    assert_true(client_batch(client, "RAISERROR('severe', 20, 1) WITH LOG; SELECT 1"));
+    assert_int_equal(client_error(client), 50000);
+    assert_true(client_find(client, TDS_ITEM_DONE, &item));
+    assert_int_equal(item.done.status, TDS_DONE_SRVERROR | TDS_DONE_ERROR);
+    assert_false(client_batch(client, "SELECT 1"));
+    client_close(client);
+}
+
 #define CALL_TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
 int main(void)
@@ -731,6 +813,9 @@ int main(void)
         CALL_TEST(columns_can_be_left_out),
         CALL_TEST(what_is_prepared_anew_comes_with_its_columns),
         CALL_TEST(a_reset_and_a_commit_close_cursors),
+        CALL_TEST(an_output_comes_back_in_the_type_of_the_parameter),
+        CALL_TEST(every_statement_says_that_it_is_done),
+        CALL_TEST(a_severe_error_is_the_last_thing_a_client_hears),
     };
 
     return RUN_TESTS(tests);

@@ -160,3 +160,15 @@ IF @@TRANCOUNT = 0 BEGIN BEGIN TRAN IF @@TRANCOUNT = 2 COMMIT TRAN END SAVE TRAN
 --> n
 --> 0
 --> (1)
+-- A key makes a column NOT NULL that says nothing, but not one that says NULL.
+CREATE TABLE keyed (a int PRIMARY KEY);
+CREATE TABLE bad (a int NULL PRIMARY KEY);
+CREATE TABLE bad (a int NOT NULL, b int NULL, CONSTRAINT pk_bad PRIMARY KEY (a, b));
+SELECT is_nullable FROM sys.columns WHERE object_id = OBJECT_ID('keyed');
+--> !8111 16 1 line 3: Cannot define PRIMARY KEY constraint on nullable column in table 'bad'.
+--> !1750 16 0 line 3: Could not create constraint or index. See previous errors.
+--> !8111 16 1 line 4: Cannot define PRIMARY KEY constraint on nullable column in table 'bad'.
+--> !1750 16 0 line 4: Could not create constraint or index. See previous errors.
+--> is_nullable
+--> 0
+--> (1)
