@@ -309,7 +309,7 @@ static void a_stall_ends_with_an_attention_unless_it_is_deaf(void **state)
         assert_true(client_is_quiet(client, 60));
         assert_true(client_send_attention(client));
         assert_true(client_read(client));
-        assert_int_equal(client_attentions(client), 1);
+        assert_int_equal(client_acknowledgements(client), 1);
         if (is_deaf)
             assert_true(now_ms(world) - began_ms >= 400);
         else
