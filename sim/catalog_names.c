@@ -274,7 +274,7 @@ const SystemNames system_names[] = {
      "table_privileges_rowset table_privileges_rowset2", "-"},
     {"P", "sp_", "table_privileges_rowset_rmt table_statistics2_rowset table_statistics_rowset table_type_columns_100 "
      "table_type_columns_100_rowset table_type_pkeys table_type_primary_keys_rowset table_types table_types_rowset "
-     "table_validation tablecollations tablecollations_100 tablecollations_90 tableoption tables_ex tables_info_90_rowset "
+     "table_validation tableoption tables_ex tables_info_90_rowset "
      "tables_info_90_rowset2 tables_info_90_rowset_64 tables_info_90_rowset2_64 tables_info_rowset tables_info_rowset2 "
      "tables_info_rowset2_64 tables_info_rowset_64 tables_rowset tables_rowset2 tables_rowset_rmt tableswc testlinkedserver "
      "trace_getdata unbindefault unbindrule unprepare_internal unregister_custom_scripting unregistercustomresolver "

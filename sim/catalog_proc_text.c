@@ -12,6 +12,12 @@
     "CAST(u.grantee AS sysname) AS GRANTEE, CAST(u.permission AS varchar(32)) AS PRIVILEGE, " \
     "CAST(u.grantable AS varchar(3)) AS IS_GRANTABLE FROM sys.objects o "
 
+/* Bulk copies of drivers ask it which code page each column takes. */
+#define TABLE_COLLATIONS                                                                       \
+    "SELECT c.column_id AS colid, c.name, CAST(COLLATIONPROPERTY(c.collation_name, "           \
+    "'tdscollation') AS binary(5)) AS tds_collation, c.collation_name AS collation "           \
+    "FROM sys.all_columns c WHERE c.object_id = OBJECT_ID(@object) ORDER BY 1"
+
 /* By the procedures' names. */
 static const struct {
     const char *name, *text;
@@ -185,6 +191,9 @@ static const struct {
     {"sp_databases", "SELECT name AS DATABASE_NAME, CAST(16384 AS int) AS DATABASE_SIZE, CAST(NULL "
                      "AS varchar(254)) AS REMARKS "
                      "FROM sys.databases WHERE HAS_DBACCESS(name) = 1 ORDER BY 1"},
+    {"sp_tablecollations", TABLE_COLLATIONS},
+    {"sp_tablecollations_90", TABLE_COLLATIONS},
+    {"sp_tablecollations_100", TABLE_COLLATIONS},
     {"sp_who",
      "SELECT s.session_id AS spid, CAST(0 AS smallint) AS ecid, CAST(s.status AS nchar(30)) AS "
      "status, "
@@ -277,6 +286,9 @@ const ProcEntry text_procs[] = {
     {"sp_help", sp_of_object, "objname"},
     {"sp_helptext", sp_helptext, "objname,columnname"},
     {"sp_databases", proc_text_run, ""},
+    {"sp_tablecollations", proc_text_run, "object"},
+    {"sp_tablecollations_90", proc_text_run, "object"},
+    {"sp_tablecollations_100", proc_text_run, "object"},
     {"sp_who", proc_text_run, "loginame"},
     {"sp_helpdb", proc_text_run, "dbname"},
     {NULL, NULL, NULL},

@@ -151,6 +151,13 @@ static bool fn_collation_property(const Call *call, SimValue *out)
         }
         return give_int(ignore, out);
     }
+    if (sim_name_equal(name, STR("tdscollation"))) {
+        uint8_t *wire = arena_alloc(call->arena, 5);
+
+        sim_collation_wire(collation, wire);
+        *out = (SimValue){.type = sim_type(SIM_VARBINARY), .bytes = {wire, 5}};
+        return true;
+    }
     if (sim_name_equal(name, STR("Version")))
         return give_int(str_find(sim_collation_name(collation), STR("_100"), 0) >= 0 ? 2 : 0, out);
     return true;

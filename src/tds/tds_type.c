@@ -6,9 +6,10 @@
 #include <assert.h>
 #include <string.h>
 
-#define LENGTH_MOST    8000 /* of a type that is not (max) */
-#define PRECISION_MOST 38
-#define SCALE_MOST     7 /* of a time */
+#define LENGTH_MOST        8000 /* of a type that is not (max) */
+#define PRECISION_MOST     38
+#define DECIMAL_BYTES_MOST 17
+#define SCALE_MOST         7 /* of a time */
 
 /* clang-format off */
 static const TdsFixedForm fixed_forms[] = {
@@ -117,12 +118,15 @@ static bool get_four_byte_length(TdsCursor *cursor, TdsType *out)
     return true;
 }
 
+/* The longest value is what the precision makes it; the bulk copy of mssql-python repeats the token in the length's place. */
 static bool get_decimal_type(TdsCursor *cursor, TdsType *out)
 {
-    out->length    = tds_get_u8(cursor);
+    uint8_t length = tds_get_u8(cursor);
+
+    out->length    = MIN(length, DECIMAL_BYTES_MOST);
     out->precision = tds_get_u8(cursor);
     out->scale     = tds_get_u8(cursor);
-    return out->length <= 17 && out->precision >= 1 && out->precision <= PRECISION_MOST &&
+    return out->precision >= 1 && out->precision <= PRECISION_MOST &&
            out->scale <= out->precision;
 }
 

@@ -348,6 +348,9 @@ static void types_that_no_server_has_are_refused(void **state)
     assert_false(TYPE_READS("\xF3\x00", &type));                /* a table */
     assert_false(TYPE_READS("\xE7\x40", &type));                /* cut off */
     assert_false(TYPE_READS("", &type));
+    assert_true(TYPE_READS("\x6C\x6C\x0A\x02", &type)); /* the token again for the length */
+    assert_int_equal(type.length, 17);
+    assert_int_equal(type.precision, 10);
     assert_true(TYPE_READS("\x38", &type));
     assert_true(type.is_fixed);
     assert_int_equal(type.token, TDS_TYPE_INTN);

@@ -225,6 +225,14 @@ EXEC sp_databases;
 --> shop|16384|NULL
 --> tempdb|16384|NULL
 --> (5)
+CREATE TABLE dbo.pages (a int, b varchar(5), c nvarchar(3) COLLATE Greek_CI_AS);
+EXEC sp_tablecollations_100 N'.[dbo].[pages]';
+--> colid|name|tds_collation|collation
+--> 1|a|NULL|NULL
+--> 2|b|0x0904D00034|SQL_Latin1_General_CP1_CI_AS
+--> 3|c|0x0804D00000|Greek_CI_AS
+--> (3)
+DROP TABLE dbo.pages;
 EXEC sp_helpindex 'dbo.items';
 --> index_name|index_description|index_keys
 --> ix_name|nonclustered located on PRIMARY|name(-), price
