@@ -549,6 +549,9 @@ bool bind_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **o
                             "aggregate \"%.*s.%.*s\", or the name is ambiguous.",
                             STR_ARG(expr->function.schema), STR_ARG(expr->function.schema),
                             STR_ARG(expr->function.name));
+    if (sim_function_is_missing(expr->function.name, front_version(binder->session)))
+        return binder_not_supported(binder, expr->line, "the function %.*s",
+                                    STR_ARG(expr->function.name));
     return binder_error(binder, expr->line, 195,
                         "'%.*s' is not a recognized built-in function name.",
                         STR_ARG(expr->function.name));

@@ -1,5 +1,6 @@
 /* bind_source.c - what stands in FROM: tables, views of the catalogue, common tables, derived tables, VALUES, functions, joins. */
 #include "sim/catalog_internal.h"
+#include "sim/function.h"
 #include "sim/session_internal.h"
 
 static JoinTree *leaf(Binder *binder, BoundSource *source)
@@ -326,6 +327,12 @@ static bool bind_table_function(Binder *binder, QueryScope *scope, const Source 
     const VirtualTable *table = virtual_table_find(binder->arena, from->name.schema,
                                                    from->name.name);
     bool is_series            = table && str_equal_c(str_from_c(table->name), "GENERATE_SERIES");
+    if (!table && (sim_name_equal(from->name.schema, STR("sys"))
+                       ? system_name_is_known(binder->arena, from->name.name)
+                       : str_is_empty(from->name.schema) &&
+                             sim_function_is_missing(from->name.name, front_version(binder->session))))
+        return binder_not_supported(binder, from->line, "the function %.*s",
+                                    STR_ARG(from->name.name));
     if (!table || !table->is_function || (is_series && front_version(binder->session) < 2022))
         return binder_error(binder, from->line, 208, "Invalid object name '%.*s'.",
                             STR_ARG(from->name.name));
@@ -432,6 +439,12 @@ static bool bind_named(Binder *binder, QueryScope *scope, const Source *from, Jo
             *binder->error = SIM_ERROR_INIT;
             return binder_not_supported(binder, from->line, "the view sys.%.*s",
                                         STR_ARG(from->name.name));
+        }
+        if (!found && binder->error->number == 208 &&
+            sim_name_equal(from->name.database, STR("msdb"))) {
+            *binder->error = SIM_ERROR_INIT;
+            return binder_not_supported(binder, from->line, "the table msdb.%.*s.%.*s",
+                                        STR_ARG(from->name.schema), STR_ARG(from->name.name));
         }
         if (!found || found->is_function || binder->error->number != 208 || !database) return false;
         if (str_equal_ignoring_case(from->name.schema, STR("cdc")) && !sim_cdc_is_enabled(database))

@@ -71,6 +71,9 @@ size_t sim_cdc_instances(SimDatabase *database, Arena *arena, SimCaptureInstance
 bool sim_cdc_find_instance(SimDatabase *database, Str name, Arena *arena, SimCaptureInstance *out);
 size_t sim_cdc_ddl_history(SimDatabase *database, Str name, Arena *arena, SimDdlEntry **out);
 bool   sim_cdc_max_lsn(SimDatabase *database, Lsn *out); /* false: NULL */
+/* Of the commits that wait to be captured: the newest (zero: there is none), and whether one at or before `lsn` does. */
+Lsn    sim_cdc_newest_waiting(SimDatabase *database);
+bool   sim_cdc_is_waiting(SimDatabase *database, Lsn lsn);
 bool   sim_cdc_map_lsn_to_time(SimDatabase *database, Lsn lsn, int64_t *local_us_out);
 /* sys.fn_cdc_map_time_to_lsn with its four operators; false: NULL. `datetime` is compared in ticks
  * of 1/300 s. */

@@ -106,6 +106,16 @@ bool sim_cdc_max_lsn(SimDatabase *database, Lsn *out)
     return known;
 }
 
+Lsn sim_cdc_newest_waiting(SimDatabase *database)
+{
+    return log_newest(&database->log);
+}
+
+bool sim_cdc_is_waiting(SimDatabase *database, Lsn lsn)
+{
+    return log_waits(&database->log, lsn);
+}
+
 size_t sim_cdc_errors(SimDatabase *database, Arena *arena, SimScanError **out)
 {
     SimCdc *cdc = database->cdc;

@@ -98,9 +98,11 @@ void sim_control_restart(SimServer *server, const SimRestart *restart);
 bool sim_server_is_silent(SimServer *server); /* a connection begun now never gets an answer */
 
 /* --- looking --- */
-/* Blocks until capture has passed the LSN, or with `has_time` a commit at this local time. */
+/* Blocks until capture has passed the LSN, with `has_time` a commit at this local time, with
+ * `is_all` everything that is committed now. */
 typedef struct SimCaptureGoal {
     Lsn      lsn;
+    bool     is_all;
     bool     has_time;
     SimValue time; /* datetime */
 } SimCaptureGoal;

@@ -10,6 +10,7 @@ static bool has_passed(SimDatabase *database, const SimCaptureGoal *goal)
 {
     Lsn reached;
 
+    if (goal->is_all) return !sim_cdc_is_waiting(database, goal->lsn);
     if (goal->has_time)
         return sim_cdc_map_time_to_lsn(database, SIM_SMALLEST_GREATER_OR_EQUAL, &goal->time,
                                        &reached);
@@ -133,6 +134,13 @@ bool control_wait_captured(ProcCall *call)
         (!sim_convert(lsn, &binary, 1, false, call->arena, &value, call->error) ||
          !lsn_from_bytes(value.bytes, &goal.lsn)))
         return false;
+    if ((!lsn || lsn->is_null) && (!time || time->is_null)) {
+        if (!sim_cdc_is_enabled(database))
+            return sim_error(call->error, 22901,
+                             "The database is not enabled for Change Data Capture.");
+        goal.is_all = true;
+        goal.lsn    = sim_cdc_newest_waiting(database);
+    }
     if (time && !time->is_null) {
         goal.has_time = true;
         if (!sim_convert(time, &datetime, 0, true, call->arena, &goal.time, call->error))

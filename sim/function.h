@@ -13,6 +13,8 @@ typedef struct SimFunction SimFunction;
 
 /* NULL: none of this name. */
 const SimFunction *sim_function_find(Str name);
+/* One of SQL Server's of that version, which is not here. */
+bool sim_function_is_missing(Str name, int version);
 /* DATEADD, DATEPART, ...: the first argument is a bare word (EXPR_DATEPART_NAME), handed over as an
  * nvarchar value. */
 bool sim_function_takes_datepart(const SimFunction *function);

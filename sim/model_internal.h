@@ -597,6 +597,9 @@ Lsn         log_commit(SimTxn *txn);
 CommitNode *log_first(SimLog      *log,
                       CommitNode **end_out); /* the oldest that waits, and the newest now */
 CommitNode *log_node_next(SimLog *log, CommitNode *node);
+/* The newest that waits; zero: none. */
+Lsn  log_newest(SimLog *log);
+bool log_waits(SimLog *log, Lsn lsn); /* one at or before `lsn` does */
 /* Takes the nodes up to `last` out, for the caller to free. Inside the log's mutex: of a commit
  * event. */
 CommitNode *log_cut(SimLog *log, CommitNode *last);

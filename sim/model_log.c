@@ -179,6 +179,22 @@ CommitNode *log_first(SimLog *log, CommitNode **end_out)
     return first;
 }
 
+Lsn log_newest(SimLog *log)
+{
+    (void)pthread_mutex_lock(&log->mutex);
+    Lsn lsn = log->last != NULL ? log->last->commit_lsn : LSN_ZERO;
+    (void)pthread_mutex_unlock(&log->mutex);
+    return lsn;
+}
+
+bool log_waits(SimLog *log, Lsn lsn)
+{
+    (void)pthread_mutex_lock(&log->mutex);
+    bool waits = log->first != NULL && lsn_compare(log->first->commit_lsn, lsn) <= 0;
+    (void)pthread_mutex_unlock(&log->mutex);
+    return waits;
+}
+
 CommitNode *log_node_next(SimLog *log, CommitNode *node)
 {
     (void)pthread_mutex_lock(&log->mutex);

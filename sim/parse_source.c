@@ -133,6 +133,10 @@ static Source *parse_table_source(Parser *parser)
     Source *source = source_new(parser, SOURCE_TABLE);
 
     if (!parse_object_name(parser, &source->name)) return NULL;
+    if (is_op(parser, '(') && sim_name_equal(source->name.name, STR("CHANGETABLE"))) {
+        (void)not_supported(parser, "CHANGETABLE");
+        return NULL;
+    }
     if (is_op(parser, '(') && !has_bare_hints(parser)) {
         source->kind = SOURCE_FUNCTION;
         advance(parser);

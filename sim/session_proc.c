@@ -1,4 +1,5 @@
 /* session_proc.c - procedures by name: finding them, their arguments, EXEC. */
+#include "sim/catalog_internal.h"
 #include "sim/session_internal.h"
 
 #include <string.h>
@@ -27,6 +28,19 @@ const ProcEntry *proc_find(SimSession *session, const ObjectName *name)
     if (!found) found = find_in(text_procs, name->name);
     bool is_new = found && str_equal_c(str_from_c(found->name), "sp_columns_170");
     return is_new && front_version(session) < 2025 ? NULL : found;
+}
+
+bool proc_unknown(ProcCall *call, const ObjectName *name, Str text)
+{
+    bool is_system = str_is_empty(name->schema) || sim_name_equal(name->schema, STR("sys")) ||
+                     sim_name_equal(name->schema, STR("dbo"));
+    bool is_newer  = sim_name_equal(name->name, STR("sp_columns_170")); /* than the server says */
+
+    if (is_system && !is_newer &&
+        (sim_name_equal(name->database, STR("msdb")) ||
+         system_name_is_known(call->arena, name->name)))
+        return sim_not_supported(call->error, "the procedure %.*s", STR_ARG(name->name));
+    return sim_error(call->error, 2812, "Could not find stored procedure '%.*s'.", STR_ARG(text));
 }
 
 static size_t parameter_count(const ProcEntry *entry)
@@ -280,8 +294,9 @@ Flow run_exec(SimSession *session, const Stmt *stmt, Arena *arena, StatementResu
     Str              user     = session->user;
     *failed                   = true;
     if (!entry && !module) {
-        sim_error(error, 2812, "Could not find stored procedure '%.*s%s%.*s'.",
-                  STR_ARG(name.schema), name.schema.len ? "." : "", STR_ARG(name.name));
+        (void)proc_unknown(&call, &name,
+                           str_printf(arena, "%.*s%s%.*s", STR_ARG(name.schema),
+                                      name.schema.len ? "." : "", STR_ARG(name.name)));
         return FLOW_NEXT;
     }
     if (!exec_args(session, stmt, &call)) return FLOW_NEXT;

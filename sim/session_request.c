@@ -167,8 +167,7 @@ static Flow run_rpc(SimSession *session, ProcCall *call, const ObjectName *name)
     bool             ok       = false;
 
     if (!entry && !module) {
-        sim_error(call->error, 2812, "Could not find stored procedure '%.*s'.",
-                  STR_ARG(call->name));
+        (void)proc_unknown(call, name, call->name);
     } else {
         SessionOptions options = session->options;
         ok = str_is_empty(name->database) || sim_name_equal(name->schema, STR("tidesim")) ||

@@ -197,6 +197,13 @@ static bool find_kind(Str name, SimTypeKind *out)
     return false;
 }
 
+static bool is_missing(Str name)
+{
+    return str_equal_ignoring_case(name, STR("geometry")) ||
+           str_equal_ignoring_case(name, STR("geography")) ||
+           str_equal_ignoring_case(name, STR("hierarchyid"));
+}
+
 static bool no_arguments(Str name, int64_t first, SimError *error)
 {
     if (first == ARG_NONE) return true;
@@ -277,6 +284,7 @@ bool sim_type_make(Str name, int64_t first, int64_t second, bool for_cast, SimTy
         return no_arguments(name, first, error);
     }
     if (!find_kind(name, &kind)) {
+        if (is_missing(name)) return sim_not_supported(error, "the type %.*s", STR_ARG(name));
         if (for_cast)
             return sim_error(error, 243, "Type %.*s is not a defined system type.", STR_ARG(name));
         return sim_error(error, 2715,

@@ -209,6 +209,14 @@ static void a_wait_for_capture_ends_with_the_scan(void **state)
     assert_true(is_done_within(&request, 5000));
     assert_int_equal(atomic_load(&request.error), 0);
     end(&request);
+    assert_answer(script_run(script, 1, STR("EXEC tidesim.wait_captured")), ""); /* nothing waits */
+    (void)script_run(script, 1, STR("UPDATE t SET v = 7"));
+    begin(&request, script_session(script, 2), "EXEC tidesim.wait_captured");
+    assert_false(is_done_within(&request, 60));
+    (void)script_run(script, 1, STR("EXEC tidesim.scan_now"));
+    assert_true(is_done_within(&request, 5000));
+    assert_int_equal(atomic_load(&request.error), 0);
+    end(&request);
     begin(&request, script_session(script, 2),
           "EXEC tidesim.wait_captured @commit_ts = '2027-01-01', @timeout = 1000");
     assert_false(is_done_within(&request, 60));
