@@ -4,6 +4,8 @@ the clients send: disjoint conditions that an index can seek.
 import datetime
 import decimal
 import random
+import struct
+import unicodedata
 import uuid
 
 DEC = decimal.Decimal
@@ -12,8 +14,9 @@ DEC = decimal.Decimal
 class Kind:
     """A column type: how a value is written, bound and ordered."""
 
-    def __init__(self, declared, bound, text, order, literal, collate=""):
+    def __init__(self, declared, bound, text, order, literal, collate="", is_integer=False):
         self.declared, self.bound, self.text, self.order, self.literal, self.collate = declared, bound, text, order, literal, collate
+        self.is_integer = is_integer  # as the only key column it is bound as a literal
 
 
 def cast(declared):
@@ -30,22 +33,42 @@ def guid_order(text):
 
 
 def integer(declared):
-    return Kind(declared, cast(declared), str, int, str)
+    return Kind(declared, cast(declared), str, int, str, is_integer=True)
 
 
 def decimals(declared):
     return Kind(declared, cast(declared), lambda value: format(value, "f"), lambda value: value, lambda value: format(value, "f"))
 
 
-def text(declared, collation):
-    kind = Kind(declared, f"CAST(? COLLATE {collation} AS {declared})" if declared.startswith("varchar") else cast(declared), str,
-                lambda value: value.rstrip(" ").casefold(), quoted, f" COLLATE {collation}")
-    return kind
+def folded(value):
+    """The order of words without accents under a CI collation."""
+    return value.rstrip(" ").casefold()
+
+
+def unaccented(value):
+    return "".join(letter for letter in unicodedata.normalize("NFD", folded(value)) if not unicodedata.combining(letter))
+
+
+def text(declared, collation, order=folded):
+    bound = cast(declared) if declared.startswith("n") else f"CAST(? COLLATE {collation} AS {declared})"
+    return Kind(declared, bound, str, order, quoted, f" COLLATE {collation}")
 
 
 def moment(declared, digits):
-    return Kind(declared, cast(declared), lambda value: value.isoformat(timespec="microseconds"), lambda value: value,
-                lambda value: f"'{value.isoformat(timespec='microseconds')[:20 + digits]}'")
+    """`digits` of a bound: datetime takes three and no more."""
+    return Kind(declared, cast(declared), lambda value: value.isoformat(timespec="microseconds")[:20 + digits], lambda value: value,
+                lambda value: f"'{value.isoformat(timespec='milliseconds')}'")
+
+
+def zoned(value):
+    """The same moment, written with some offset."""
+    minutes = value.second * 13 % 1600 - 800
+    local = value + datetime.timedelta(minutes=minutes)
+    return f"'{local.isoformat(timespec='milliseconds')}{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}'"
+
+
+def floating(declared):
+    return Kind(declared, cast(declared), repr, lambda value: value, lambda value: f"CAST('{value!r}' AS {declared})")
 
 
 DATE = Kind("date", cast("date"), str, lambda value: value, lambda value: f"'{value}'")
@@ -90,6 +113,43 @@ class Table:
         return ", ".join(f"{prefix}[{name}]" for name in columns)
 
 
+def words(rng, letters, count, order=folded, longest=6):
+    made = {}
+    while len(made) < count:
+        word = "".join(rng.choices(letters, k=rng.randrange(1, longest + 1)))
+        made.setdefault(order(word), word)
+    return list(made.values())
+
+
+def other_tables(rng, at, ticks, offsets):
+    money = [DEC(rng.randrange(-2**63, 2**63)) / 10**4 for _ in range(90)] + [DEC(n) / 10**4 for n in (-2**63, -1, 0, 1, 2**63 - 1)]
+    floats = [rng.uniform(-1, 1) * 10.0 ** rng.randrange(-300, 300) for _ in range(90)] + [0.0, 0.1, 1e-300, -1.7976931348623157e308, 1.7976931348623157e308, 123456789.0]
+    reals = sorted({struct.unpack("f", struct.pack("f", rng.uniform(-1, 1) * 10.0 ** rng.randrange(-30, 30)))[0] for _ in range(90)} | {0.10000000149011612, 0.0})
+    ascii_letters = "abcXYZ019"
+    bin2 = text("varchar(10)", "Latin1_General_BIN2", lambda value: value.encode("cp1252").ljust(10))
+    return [
+        Table("tiny", [integer("tinyint")], [(n,) for n in range(256)]),
+        Table("small", [integer("smallint")], [(n * 655,) for n in range(-50, 51)]),
+        Table("money", [Kind("money", cast("money"), lambda value: f"{value:.4f}", lambda value: value, lambda value: f"{value:.4f}")],
+              [(value.quantize(DEC("1e-4"), context=decimal.Context(prec=40)),) for value in money]),
+        Table("float", [floating("float")], [(value,) for value in set(floats)]),
+        Table("real", [floating("real")], [(value,) for value in reals]),
+        Table("datetime", [moment("datetime", 3)], [(value,) for value in ticks] + [(datetime.datetime(1753, 1, 1),), (datetime.datetime(9999, 12, 31, 23, 59, 59, 997000),)]),
+        Table("minute", [moment("smalldatetime", 3)], [(at.replace(second=0) + datetime.timedelta(minutes=n * 997),) for n in range(-60, 60)]),
+        Table("zoned", [offsets], [(value.replace(second=n % 60),) for n, value in enumerate(ticks)]),
+        Table("char", [text("char(6)", "Latin1_General_CI_AS")], [(word.ljust(6),) for word in words(rng, ascii_letters, 120)]),
+        Table("nchar", [text("nchar(6)", "Greek_CI_AS")], [(word.ljust(6),) for word in words(rng, "abΓΔδε09", 120)]),
+        Table("russian", [text("varchar(12)", "Cyrillic_General_CI_AS")], [(word,) for word in words(rng, "абвЖзИкшЩьЯxY7", 150)]),
+        Table("utf8", [text("varchar(30)", "Latin1_General_100_CI_AS_SC_UTF8")], [(word,) for word in words(rng, "abYz0αΒγдЖя", 150)]),
+        Table("plain", [text("varchar(12)", "SQL_Latin1_General_CP1_CI_AI", unaccented)], [(word,) for word in words(rng, "aáÀbcçeÉêuüZ-05", 150, unaccented)]),
+        Table("bin2", [bin2], [(word,) for word in words(rng, "aBcDéÉ~0!", 150, bin2.order)]),
+        Table("nbin2", [text("nvarchar(10)", "Latin1_General_BIN2", lambda value: value.rstrip(" "))],
+              [(word,) for word in words(rng, "aBéЖ日0!", 150, lambda value: value)]),
+        Table("bytes", [Kind("binary(4)", "CONVERT(varbinary(4), ?, 1)", BINARY.text, BINARY.order, BINARY.literal)], [(rng.randbytes(4),) for _ in range(120)]),
+        Table("four", [integer("smallint"), text("varchar(8)", "Cyrillic_General_CI_AS"), moment("datetime", 3), BIG],
+              [(n // 60 - 2, "дЖЯx"[n // 20 % 3], ticks[n // 5 % 4], (n % 5 - 2) * 2**61) for n in range(300)])]
+
+
 def all_tables():
     rng = random.Random(3)
     big = [-2**63, -2**63 + 1, -1, 0, 1, 2**31, 2**63 - 2, 2**63 - 1] + [5_000_000_000 + n for n in range(120)] + [-9 * 10**18 + n * 10**15 for n in range(60)]
@@ -101,14 +161,16 @@ def all_tables():
                                                                                      "00000000-0000-0000-0000-000000000001", "FFFFFFFF-0000-0000-0000-000000000000"]
     raw = {rng.randbytes(rng.randrange(9)).rstrip(b"\0") for _ in range(220)}
     numbers = [DEC(rng.randrange(-10**30, 10**30)) / 10**10 for _ in range(150)] + [DEC("0.0000000000"), DEC("-0.0000000001"), DEC("9999999999999999999999999999.9999999999")]
-    return [
+    ticks = [at + datetime.timedelta(milliseconds=n * 86_399_000 + (n % 100) * 10 + (0, 3, 7)[n % 3]) for n in range(-80, 80)]
+    offsets = Kind("datetimeoffset(3)", cast("datetimeoffset(3)"), lambda value: value.isoformat(timespec="microseconds") + "+00:00", lambda value: value, zoned)
+    return other_tables(rng, at, ticks, offsets) + [
         Table("int", [INT], [(n * 3 - 500,) for n in range(400)]),
         Table("big", [BIG], [(n,) for n in big]),
         Table("dec", [decimals("decimal(38,10)")], [(n.quantize(DEC("1e-10"), context=decimal.Context(prec=50)),) for n in numbers]),
         Table("greek", [text("varchar(20)", "Greek_CI_AS")], [(word,) for word in unique]),
         Table("nv", [text("nvarchar(20)", "SQL_Latin1_General_CP1_CI_AS")], [(f"{'Kk'[n % 2]}{n * 7919 % 1009}",) for n in range(200)]),
         Table("guid", [GUID], [(value,) for value in guids]),
-        Table("dt2", [moment("datetime2(3)", 3)], [(at + datetime.timedelta(milliseconds=n * 86_399_001),) for n in range(-100, 100)]),
+        Table("dt2", [moment("datetime2(3)", 6)], [(at + datetime.timedelta(milliseconds=n * 86_399_001),) for n in range(-100, 100)]),
         Table("date", [DATE], [(day + datetime.timedelta(days=n),) for n in (*range(-150, 50), -25_000, 2_000_000, -700_000)]),
         Table("bin", [BINARY], [(value,) for value in sorted(raw)]),
         Table("two", [INT, text("varchar(12)", "Latin1_General_CI_AS")], [(n // 40, f"{'nN'[n % 2]}{n * 37 % 101}") for n in range(300)]),
@@ -143,7 +205,7 @@ def one(table, at, sign, value, style, prefix):
     kind, name = table.kinds[at], f"{prefix}[{table.keys[at]}]"
     if value is None:
         return {"=": f"{name} IS NULL", ">": f"{name} IS NOT NULL", ">=": "1 = 1", "<": "1 = 0"}[sign], []
-    if len(table.keys) == 1 and kind in (INT, BIG):
+    if len(table.keys) == 1 and kind.is_integer:
         bound, values = str(value), []
     else:
         bound, values = kind.bound, [kind.text(value)]
