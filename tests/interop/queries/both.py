@@ -134,7 +134,7 @@ class Both:
         self.server = server
         self.sessions = [Session(server, driver, **login) for driver in driver_strings(server)]
         self.monitor = Session(server, "FreeTDS", database=login.get("database", "shop"))
-        self.sent = 0
+        self.sent, self.rng = 0, None
 
     def stats(self, session):
         """Of the session's last statement."""
@@ -142,8 +142,8 @@ class Both:
         return Stats(*row[1:5])
 
     def check(self, sql, values, want, ordered=True, want_types=None, names=None, rng=None):
-        """Every way, or one that `rng` chooses, gives the rows `want`; returns the counters of each."""
-        counters, first = [], None
+        """Every way, or one that `rng` chooses (or the pair's own), gives the rows `want`; returns the counters of each."""
+        counters, first, rng = [], None, rng or self.rng
         for session in [rng.choice(self.sessions)] if rng else self.sessions:
             for how in [rng.choice(ways(values))] if rng else ways(values):
                 what = f"{session.driver} {how} {sql} {values}"

@@ -1,5 +1,6 @@
 """What local times mean, by Python's own time zones, and a database that is written to at times the test chooses."""
 import datetime
+import random
 import tempfile
 import zoneinfo
 
@@ -46,8 +47,20 @@ class Zone:
         return later < now and self.offset(local + (now - later) * MINUTE) == later
 
 
+    def changes(self):
+        """The moments in UTC at which the clock of 2026 goes on and goes back; None without summer time."""
+        found, at = {}, datetime.datetime(2026, 1, 1)
+        while at.year == 2026:
+            step = (self.local(at + HOUR / 2) - self.local(at)) - HOUR / 2
+            if step:
+                found["back" if step < 0 * HOUR else "on"] = at + HOUR / 2
+            at += HOUR / 2
+        return found and (found["on"], found["back"])
+
+
 ZONES = {"UTC": Zone("UTC", "Etc/UTC"), "fixed": Zone("India Standard Time", "Asia/Kolkata"),
-         "Central European": Zone("Central European Standard Time", "Europe/Warsaw")}
+         "Central European": Zone("Central European Standard Time", "Europe/Warsaw"), "Eastern": Zone("Eastern Standard Time", "America/New_York"),
+         "half an hour": Zone("Lord Howe Standard Time", "Australia/Lord_Howe")}
 
 
 class Entry:
@@ -60,12 +73,12 @@ class Entry:
 class World:
     """A server in a zone whose clock is set by hand; `entries` is what the mapping must hold, in LSN order."""
 
-    def __init__(self, zone):
+    def __init__(self, zone, start):
         self.zone = zone
         folder = tempfile.mkdtemp(prefix="tidelake-queries-")
         self.server = Server(folder, "--clock", "virtual", "--capture-interval", "manual", "--time-zone", zone.windows, "--seed", "9")
         self.admin = Session(self.server, "FreeTDS")
-        self.now = datetime.datetime(2026, 3, 28, 17, 30)
+        self.now = start
         self.admin.rows(f"EXEC tidesim.clock 'virtual', '{self.now.isoformat()}'")
         self.expected, self.next_id, self.alive = [], 1, {}
         for sql in ("CREATE TABLE dbo.first (id int NOT NULL PRIMARY KEY, name varchar(20) NULL, amount decimal(10,2) NULL, at datetime2(3) NULL, twice AS id * 2)",
@@ -152,17 +165,25 @@ class World:
         self.server.close()
 
 
-def world_of(name):
-    """The database of the tests, in that zone. In Central Europe its commits surround both changes of the clock."""
-    zone, world = ZONES[name], World(ZONES[name])
+def moments_of(zone):
+    """When to commit: around both changes of the clock, and now and then between them; Central Europe's year decides the other zones'."""
     ms = datetime.timedelta(milliseconds=1)
-    moments = [datetime.datetime(2026, 3, 28, 18) + n * 25 * MINUTE + n * 37 * ms for n in range(26)]
-    if name == "Central European":
-        moments += [datetime.datetime(2026, 4, 10, 12) + n * 20 * 24 * HOUR for n in range(9)]
-        moments += [datetime.datetime(2026, 10, 24, 20) + n * 7 * MINUTE + n * 113 * ms for n in range(80)]
-        moments += [datetime.datetime(2026, 10, 25, 0, 59, 59, 997000), datetime.datetime(2026, 10, 25, 1, 0, 0)]
-        moments += [datetime.datetime(2026, 11, 10, 8), datetime.datetime(2026, 11, 11, 8, 0, 0, 4000)]
-    for at, moment in enumerate(sorted(moments)):
+    changes = zone.changes()
+    if not changes:
+        return [datetime.datetime(2026, 3, 28, 18) + n * 25 * MINUTE + n * 37 * ms for n in range(26)]
+    on, back = changes
+    moments = [on - 7 * HOUR + n * 25 * MINUTE + n * 37 * ms for n in range(26)]
+    moments += [back - 5 * HOUR + n * 7 * MINUTE + n * 113 * ms for n in range(80)]
+    moments += [back - 3 * ms, back, min(changes) - 24 * HOUR, max(changes) + 30 * 24 * HOUR, max(changes) + 31 * 24 * HOUR + 4 * ms]
+    return moments + [min(changes) + n * 20 * 24 * HOUR for n in range(1, 9) if min(changes) + n * 20 * 24 * HOUR < max(changes) - 24 * HOUR]
+
+
+def world_of(name, moments=None):
+    """The database of the tests, in that zone."""
+    zone = ZONES[name]
+    moments = sorted(moments or moments_of(zone))
+    world = World(zone, moments[0] - 30 * MINUTE)
+    for at, moment in enumerate(moments):
         if at % 9 == 7:
             world.other(moment, f"w{at}")
         elif at % 13 == 11:
@@ -170,4 +191,6 @@ def world_of(name):
         else:
             world.commit(moment, at % 3 + 1)
     world.captured()
+    if name in ("Eastern", "half an hour"):  # every way was tried in Central Europe
+        world.both.rng = random.Random(2)
     return world

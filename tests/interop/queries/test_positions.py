@@ -87,6 +87,9 @@ def forms(world, name):
     return {"3": form3(world.zone)}
 
 
+SUMMER = [name for name, zone in ZONES.items() if zone.changes()]
+
+
 @each_zone
 def the_mapping_tells_each_commits_true_time(world, name):  # L06 with every form, Q10
     for form, utc in forms(world, name).items():
@@ -109,11 +112,16 @@ def the_mapping_tells_each_commits_true_time(world, name):  # L06 with every for
 
 @test
 def a_time_in_the_first_pass_reads_as_before_the_change(_folder):  # L06 form 2, the gap
+    for name in SUMMER:
+        world = in_zone(name)
+        zone, back = world.zone, world.zone.changes()[1]
+        shift = HOUR / 2 if name == "half an hour" else HOUR
+        second = [entry for entry in world.entries if back <= entry.utc < back + shift]
+        assert len(second) >= 4, name
+        for entry in world.entries:
+            world.both.check(l06(utc_first(zone, "m.tran_end_time"), "="), [hexed(entry.lsn)], [(style126(entry.utc - (shift if entry in second else 0 * HOUR)),)])
     world = in_zone("Central European")
     zone = world.zone
-    for entry in world.entries:
-        repeated = datetime.datetime(2026, 10, 25, 1) <= entry.utc < datetime.datetime(2026, 10, 25, 2)
-        world.both.check(l06(utc_first(zone, "m.tran_end_time"), "="), [hexed(entry.lsn)], [(style126(entry.utc - (HOUR if repeated else 0 * HOUR)),)])
     for text, want in (("2026-03-29T02:30:00", (120, "2026-03-29T01:30:00")), ("2026-03-29T01:59:59.997", (60, "2026-03-29T00:59:59.997")),
                        ("2026-03-29T03:00:00", (120, "2026-03-29T01:00:00")), ("2026-10-25T02:00:00", (120, "2026-10-25T00:00:00")),
                        ("2026-10-25T02:59:59.997", (120, "2026-10-25T00:59:59.997")), ("2026-10-25T03:00:00", (60, "2026-10-25T02:00:00"))):
@@ -121,11 +129,32 @@ def a_time_in_the_first_pass_reads_as_before_the_change(_folder):  # L06 form 2,
         world.both.check(f"SELECT {off(zone, at)}, CONVERT(varchar(23), {utc_first(zone, at)}, 126)", [text, text], [want])
 
 
+@test
+def the_documented_misses_are_missed_alike(_folder):  # 1.8, known misses
+    """Almost an hour without a commit hides that the clock went back: then the forms agree on an hour too early, and on nothing else."""
+    back = ZONES["Central European"].changes()[1]
+    world = world_of("Central European", [back + minutes * MINUTE for minutes in (-300, -200, -70, -1, 59, 61, 150, 300)])
+    try:
+        for entry in world.entries:
+            local = entry.local
+            low = world.before(local) if world.zone.can_repeat(local) else entry.lsn
+            moved = any(lsn <= entry.lsn and at > local - 3 * HOUR for lsn, at in world.drops(low, entry.lsn))
+            if moved:
+                want = local - world.zone.offset(local + 3 * HOUR) * MINUTE
+            else:
+                want = local - world.zone.offset(local) * MINUTE
+            world.both.check(l06(form3(world.zone), "="), [hexed(entry.lsn)], [(style126(want),)])
+            equal(entry.utc - want, HOUR if entry.utc == back + 59 * MINUTE else 0 * HOUR, f"{entry.utc}")
+    finally:
+        world.close()
+
+
 def spans(world):
     """Pairs of entries: neighbours, far ones, and those around both changes of the clock."""
     entries = world.entries
+    back = (world.zone.changes() or [None, datetime.datetime(2026, 10, 25, 1)])[1]
     picks = sorted(at for at in {0, 1, 5, len(entries) // 3, len(entries) // 2, len(entries) - 30, len(entries) - 12, len(entries) - 2, len(entries) - 1} |
-                   {at for at, entry in enumerate(entries) if abs(entry.utc - datetime.datetime(2026, 10, 25, 1)) < 5 * MINUTE} if at >= 0)
+                   {at for at, entry in enumerate(entries) if abs(entry.utc - back) < 5 * MINUTE} if at >= 0)
     return [(entries[a], entries[b]) for a, b in itertools.combinations_with_replacement(picks, 2)]
 
 
@@ -176,7 +205,7 @@ def drops_are_where_the_clock_went_back(world, name):  # L09
         want = [(hexed(lsn), style126(local)) for lsn, local in world.drops(world.before(first), high.lsn)]
         found += len(want)
         world.both.check(l09(world.zone), [hexed(low.lsn), hexed(high.lsn), hexed(high.lsn)], want, ordered=False, names=["l", "t"])
-    equal(found > 0, name == "Central European", "drops")
+    equal(found > 0, name in SUMMER, "drops")
     beyond = hexed(stepped(world.entries[-1].lsn, 1))
     world.both.check(l09(world.zone), [beyond] * 3, [])
 
@@ -271,7 +300,7 @@ def change_rows_come_in_order_with_their_time(world, name):  # L12 with every fo
                f"ON m.start_lsn = c.[__$start_lsn] WHERE c.[__$start_lsn] >= {BIN} AND c.[__$start_lsn] <= {BIN} ORDER BY {order};")
         local = {hexed(entry.lsn): entry.local for entry in entries}
         world.both.check(sql, [hexed(low.lsn), hexed(high.lsn)], [(bytes.fromhex(row[0][2:]), bytes.fromhex(row[1][2:]), *row[2:4], local[row[0]], *row[5:]) for row in want])
-    equal(used, {"UTC": {"1"}, "fixed": {"1", "2"}, "Central European": {"1", "2", "3"}}[name])
+    equal(used, {"UTC": {"1"}, "fixed": {"1", "2"}}.get(name, {"1", "2", "3"}))
 
 
 @each_zone
@@ -306,7 +335,7 @@ def ranges_are_cut_at_commits(world, name):  # L10, L11, Q14, Q15
 def a_time_leads_to_an_lsn_that_skips_no_commit(world, name):  # L07, Q11
     zone, entries = world.zone, world.entries
     moments = {entry.utc.replace(microsecond=0) + step for entry in entries[::5] for step in (0 * HOUR, -MINUTE, HOUR)} | {datetime.datetime(2020, 1, 1), datetime.datetime(2030, 1, 1)}
-    moments |= {datetime.datetime(2026, 10, 25, hour, minute) for hour in (0, 1, 2) for minute in (0, 15, 45)} | {datetime.datetime(2026, 3, 29, 0, 30), datetime.datetime(2026, 3, 29, 1, 30)}
+    moments |= {change + minutes * MINUTE for change in zone.changes() or () for minutes in (-60, -45, -15, 0, 15, 45, 60, 105)}
     u = "CONVERT(datetime2(0), ?, 126)"
     local, later = (f"CONVERT(datetime2(0), ({at} AT TIME ZONE 'UTC') AT TIME ZONE N'{zone.windows}')" for at in (u, f"DATEADD(hour, 1, {u})"))
     named = f"(SELECT MIN(v) FROM (VALUES ({local}), (DATEADD(hour, -1, {later}))) x(v))"
@@ -326,7 +355,7 @@ def a_time_leads_to_an_lsn_that_skips_no_commit(world, name):  # L07, Q11
         world.both.check(q11, [text], want)
         if name == "UTC":
             world.both.check(function.format(at=u), [text], want)
-        if name != "Central European":
+        if name not in SUMMER:
             world.both.check(function.format(at=f"DATEADD(minute, {330 if name == 'fixed' else 0}, {u})"), [text], want)
 
 
