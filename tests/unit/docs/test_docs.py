@@ -153,6 +153,48 @@ def every_knob_and_fault_of_tidesim_is_described():
             yield f"docs/tidesim-reference.md describes the knob {name}, which is not there"
 
 
+def claims_of_the_reference():
+    """(area, column, claim) of the table "How true it is": in its cells claims are separated by semicolons."""
+    table = text_of("docs/tidesim-reference.md").split("## How true it is")[1].split("\n#")[0]
+    for line in re.findall(r"^\| .*\|$", table, re.MULTILINE):
+        area, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        for column, cell in zip(("faithful", "simplified", "missing"), cells):
+            for claim in filter(None, cell.split("; ")) if area else ():
+                yield area, column, claim
+
+
+def has_case(name):
+    path, _, case = name.partition(":")
+    return (ROOT / "tests" / path).exists() and re.search(rf"(?:void |TEST\(){case}\b", text_of("tests/" + path)) is not None
+
+
+def every_claim_about_tidesim_is_shown():
+    probes = text_of("tests/unit/sim/sql/truth.sql").split("\n-- truth: ")[1:]
+    told, shown = list(claims_of_the_reference()), {}
+    for probe in probes:
+        head, _, body = probe.partition("\n")
+        shown[tuple(part.strip() for part in head.split("|"))] = body
+    if len(told) < 60 or len(shown) != len(probes) or len(set(told)) != len(told):
+        yield "the claims were not found, or one stands there twice"
+    for claim in [one for one in told if one not in shown]:
+        yield f"tests/unit/sim/sql/truth.sql does not show: {' | '.join(claim)}"
+    for claim, body in shown.items():
+        name = " | ".join(claim)
+        if claim not in told:
+            yield f"docs/tidesim-reference.md does not say: {name}"
+        cases = [case for line in re.findall(r"^-- shown by: (.*)$", body, re.MULTILINE) for case in line.split(", ")]
+        errors = re.findall(r"^--> !(\d+)", body, re.MULTILINE)
+        for case in cases:
+            if not has_case(case):
+                yield f"{name}: there is no test {case}"
+        if not cases and not re.search(r"^--> \S", body, re.MULTILINE):
+            yield f"{name}: nothing shows it"
+        statements = len(re.findall(r"^(?!--).*;$\n-->", body, re.MULTILINE))
+        if claim[1] == "missing" and not cases and (len(errors) < statements or not all(
+                number == "50001" or f"({number})" in claim[2] for number in errors)):
+            yield f"{name}: is not refused with 50001 or an error that it names"
+
+
 def every_end_to_end_test_is_described():
     tests = {name for path in (ROOT / "tests" / "e2e").glob("test_*.py")
              for name in re.findall(r"^@(?:test|with_server\(.*?\))\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)}
@@ -185,7 +227,7 @@ def the_list_of_test_ids_is_current():
 
 CASES = [every_relative_link_leads_somewhere, every_file_that_is_named_exists, every_page_can_be_reached,
          every_code_of_a_delta_table_is_explained, every_kind_of_error_is_listed_with_its_exit_status, every_column_we_write_is_described,
-         every_control_and_option_of_tidesim_is_described, every_knob_and_fault_of_tidesim_is_described, every_end_to_end_test_is_described,
+         every_control_and_option_of_tidesim_is_described, every_knob_and_fault_of_tidesim_is_described, every_claim_about_tidesim_is_shown, every_end_to_end_test_is_described,
          the_messages_in_operations_are_those_of_the_program, the_list_of_test_ids_is_current]
 
 

@@ -26,6 +26,7 @@ FILE_TEST(what_lasts_how_long_in_a_session, "session")
 FILE_TEST(shapes_of_other_readers, "shapes")
 FILE_TEST(synthetic_tables_and_integer_groups, "synthetic")
 FILE_TEST(changes_and_what_their_errors_end, "change")
+FILE_TEST(what_the_reference_says_of_itself, "truth")
 FILE_TEST(merge_in_change_tables_procedures_and_keys_under_locks, "modules")
 
 int main(void)
@@ -42,6 +43,7 @@ int main(void)
         cmocka_unit_test(shapes_of_other_readers),
         cmocka_unit_test(synthetic_tables_and_integer_groups),
         cmocka_unit_test(changes_and_what_their_errors_end),
+        cmocka_unit_test(what_the_reference_says_of_itself),
         cmocka_unit_test(merge_in_change_tables_procedures_and_keys_under_locks),
     };
 
