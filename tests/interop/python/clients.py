@@ -205,8 +205,8 @@ class Case:
             pass
 
     def run(self, sql, *values):
-        sql = sql.replace("$", self.client.mark)
         if values:
+            sql = sql.replace("$", self.client.mark)
             self.cursor.execute(sql, tuple(self.client.give(value) for value in values))
         else:
             self.cursor.execute(sql)
