@@ -535,11 +535,6 @@ static bool sp_describe_parameter_encryption(ProcCall *call)
            proc_columns(call, params, COUNT_OF(params)) && proc_done(call, 0);
 }
 
-static bool sp_reset_connection(ProcCall *call)
-{
-    return session_reset_proc(call);
-}
-
 /* "*": any number of arguments, kept in the order they came. */
 const ProcEntry session_procs[] = {
     {"sp_executesql", sp_executesql, "*"},
@@ -548,7 +543,7 @@ const ProcEntry session_procs[] = {
     {"sp_prepexec", sp_prepexec, "*"},
     {"sp_prepexecrpc", sp_prepexecrpc, "*"},
     {"sp_unprepare", sp_unprepare, "*"},
-    {"sp_reset_connection", sp_reset_connection, ""},
+    {"sp_reset_connection", session_reset_proc, ""},
     {"sp_describe_first_result_set", sp_describe_first_result_set,
      "tsql,params,browse_information_mode"},
     {"sp_describe_undeclared_parameters", sp_describe_undeclared_parameters, "tsql,params"},

@@ -311,8 +311,10 @@ void sim_session_reset(SimSession *session, bool keep_transaction, SimSink *sink
         session->sink_failed |= !sink->env_change(sink, SIM_ENV_RESET, none, none);
 }
 
+/* A client that calls it by name learns of its transaction's end as of any other: what it sends next names the transaction it is in. */
 bool session_reset_proc(ProcCall *call)
 {
+    session_abandon(call->session);
     sim_session_reset(call->session, false, call->session->sink);
     return true;
 }

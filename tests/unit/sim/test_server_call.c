@@ -789,6 +789,24 @@ static void a_severe_error_is_the_last_thing_a_client_hears(void **state)
     client_close(client);
 }
 
+/* As the pool of python-tds calls it. */
+static void a_reset_by_name_is_a_reset_and_tells_of_the_transaction(void **state)
+{
+    World  *world  = *state;
+    Client *client = connected(world);
+
+    assert_true(client_batch(client, "SET LOCK_TIMEOUT 1234; BEGIN TRAN"));
+    assert_int_equal(client_error(client), 0);
+    assert_true(client->transaction != 0);
+    begin(client);
+    tds_put_rpc(client->writer, 0, STR("sp_reset_connection"), 0);
+    assert_int_equal(answer_of(client).error_count, 0);
+    assert_true(client->transaction == 0);
+    assert_int_equal(client_number(client, "SELECT @@LOCK_TIMEOUT"), -1);
+    assert_int_equal(client_number(client, "SELECT @@TRANCOUNT"), 0);
+    client_close(client);
+}
+
 #define CALL_TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
 int main(void)
@@ -813,6 +831,7 @@ int main(void)
         CALL_TEST(columns_can_be_left_out),
         CALL_TEST(what_is_prepared_anew_comes_with_its_columns),
         CALL_TEST(a_reset_and_a_commit_close_cursors),
+        CALL_TEST(a_reset_by_name_is_a_reset_and_tells_of_the_transaction),
         CALL_TEST(an_output_comes_back_in_the_type_of_the_parameter),
         CALL_TEST(every_statement_says_that_it_is_done),
         CALL_TEST(a_severe_error_is_the_last_thing_a_client_hears),
