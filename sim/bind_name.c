@@ -64,6 +64,9 @@ QueryScope *scope_new(Binder *binder, QueryScope *outer)
     return scope;
 }
 
+/* Of a statement: views and common tables of which each names the one before twice double with every step. */
+#define SOURCES_MOST 4096
+
 BoundSource *scope_add(Binder *binder, QueryScope *scope, BoundKind kind, Str alias, int32_t line)
 {
     BoundSource *source = ARENA_NEW(binder->arena, BoundSource);
@@ -78,6 +81,14 @@ BoundSource *scope_add(Binder *binder, QueryScope *scope, BoundKind kind, Str al
         }
     if (scope->sources.count >= 64) {
         binder_not_supported(binder, line, "more than 64 tables in one FROM");
+        return NULL;
+    }
+    if (binder->all_sources.count >= SOURCES_MOST) {
+        binder_error(binder, line, 8623,
+                     "The query processor ran out of internal resources and could not produce a "
+                     "query plan. This is a rare event and only expected for extremely complex "
+                     "queries or queries that reference a very large number of tables or "
+                     "partitions. Please simplify the query.");
         return NULL;
     }
     source->kind                                    = kind;

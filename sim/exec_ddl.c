@@ -74,8 +74,24 @@ static const SimCollation *column_collation(const Ddl *ddl, bool of_session)
     return database ? sim_database_collation(database) : NULL;
 }
 
+#define COLUMNS_MOST     1024 /* of a table */
+#define KEY_COLUMNS_MOST 32   /* of an index */
+
+static bool check_column_count(const Ddl *ddl, Str table, size_t count, Str column)
+{
+    if (count <= COLUMNS_MOST) return true;
+    return sim_error(ddl->error, 1702,
+                     "%s TABLE failed because column '%.*s' in table '%.*s' exceeds the maximum of "
+                     "%d columns.",
+                     ddl->stmt->kind == STMT_ALTER_TABLE ? "ALTER" : "CREATE", STR_ARG(column),
+                     STR_ARG(table), COLUMNS_MOST);
+}
+
 static bool make_column(const Ddl *ddl, const ColumnDef *def, SimColumn *out)
 {
+    if (def->is_identity && def->identity_step == 0)
+        return sim_error(ddl->error, 2753, "Identity column '%.*s' contains invalid INCREMENT.",
+                         STR_ARG(def->name));
     *out = (SimColumn){
         .name                    = def->name,
         .type                    = def->type,
@@ -124,6 +140,12 @@ static ptrdiff_t find_column(const SimColumn *columns, size_t count, Str name)
 static bool make_index(const Ddl *ddl, const KeyColumnList *keys, const SimColumn *columns,
                        size_t count, SimIndex *out)
 {
+    if (keys->count > KEY_COLUMNS_MOST)
+        return sim_error(ddl->error, 1904,
+                         "The index '%.*s' on table '%.*s' has %zu columns in the key list. The "
+                         "maximum limit for index key column list is %d.",
+                         STR_ARG(out->name), STR_ARG(ddl->stmt->object.name), keys->count,
+                         KEY_COLUMNS_MOST);
     out->columns      = ARENA_ARRAY(ddl->arena, SimIndexColumn, keys->count + 1);
     out->column_count = keys->count;
     for (size_t i = 0; i < keys->count; i++) {
@@ -256,7 +278,9 @@ static bool make_table(const Ddl *ddl, const ColumnDefList *defs,
     bool         has_identity = false;
 
     for (size_t i = 0; i < defs->count; i++) {
-        if (!make_column(ddl, &defs->items[i], &columns[i])) return false;
+        if (!check_column_count(ddl, name, i + 1, defs->items[i].name) ||
+            !make_column(ddl, &defs->items[i], &columns[i]))
+            return false;
         if (find_column(columns, i, columns[i].name) >= 0)
             return sim_error(ddl->error, 2705,
                              "Column names in each table must be unique. Column name '%.*s' in "
@@ -429,7 +453,10 @@ static bool add_columns(const Ddl *ddl, SimTxn *txn, SimTable *table)
     for (size_t i = 0; i < copy->column_defs.count; i++) {
         SimColumn           column;
         const SimTableInfo *info = sim_table_info(table);
-        if (!make_column(ddl, &copy->column_defs.items[i], &column)) return false;
+        if (!check_column_count(ddl, info->name, info->column_count + 1,
+                                copy->column_defs.items[i].name) ||
+            !make_column(ddl, &copy->column_defs.items[i], &column))
+            return false;
         if (column.is_computed &&
             !computed_type(ddl, column.computed, info->columns, info->column_count, &column))
             return false;

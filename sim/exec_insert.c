@@ -116,7 +116,9 @@ bool change_fill_rest(Change *change, const Target *target, SimValue *values, co
         if (given[i]) continue;
         values[i] = sim_null(info->columns[i].type);
         if (info->columns[i].is_identity) {
-            SimValue next = sim_int(sim_next_identity(target->table), SIM_BIGINT);
+            int64_t number;
+            if (!sim_next_identity(target->table, &number, change->exec.error)) return false;
+            SimValue next = sim_int(number, SIM_BIGINT);
             if (!change_store(change, target, i, &next, change->row_arena, &values[i]))
                 return false;
         } else if (target->defaults[i]) {

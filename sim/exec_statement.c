@@ -344,13 +344,14 @@ static bool may_run(SimSession *session, const Stmt *stmt, SimError *error)
 static Flow run_data(SimSession *session, const Stmt *stmt, DataRun run, uint16_t command,
                      bool is_dml)
 {
-    Arena          *arena  = arena_new();
+    Arena          *arena;
     StatementResult result = {.command = command};
     SimError        error  = SIM_ERROR_INIT;
     Flow            flow   = FLOW_NEXT;
 
     if (session->options.fmtonly && stmt->kind != STMT_SELECT)
         return FLOW_NEXT; /* described, not run */
+    arena = arena_new();
     if (session->options.implicit_transactions && session->tran_count == 0 &&
         !(stmt->kind == STMT_SELECT && !stmt->select->from))
         session_begin(session, STR_EMPTY);
@@ -424,114 +425,6 @@ static bool run_set_variable(SimSession *session, const Stmt *stmt, Arena *arena
         return false;
     variable_set(variable, &stored);
     return true;
-}
-
-static bool run_print(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error)
-{
-    SimValue value, text;
-    SimType  type = sim_type_sized(SIM_NVARCHAR, 4000);
-
-    if (!run_expression(session, stmt->expr, arena, &value, error)) return false;
-    text = sim_null(type);
-    if (!value.is_null && !sim_convert(&value, &type, 0, true, arena, &text, error)) return false;
-    Str utf8 = text.is_null ? STR(" ") : sim_value_text(arena, &text);
-    session_send_info(session, 0, 0, 1, stmt->line, "%.*s", STR_ARG(utf8));
-    return true;
-}
-
-/* %d, %s and their kin in RAISERROR's text. */
-static Str format_message(Arena *arena, Str format, const SimValue *args, size_t count)
-{
-    Buf    buf = buf_new(arena, 0);
-    size_t at  = 0;
-
-    for (size_t i = 0; i < format.len; i++) {
-        if (format.ptr[i] != '%' || i + 1 >= format.len) {
-            buf_append_char(&buf, format.ptr[i]);
-            continue;
-        }
-        size_t end = i + 1;
-        while (end < format.len && strchr("0123456789-+ #.lhI*", format.ptr[end]))
-            end++;
-        if (end < format.len && format.ptr[end] == '%') {
-            buf_append_char(&buf, '%');
-        } else if (end < format.len && at < count) {
-            if (args[at].is_null)
-                buf_append_c(&buf, "(null)");
-            else if (format.ptr[end] == 'x' || format.ptr[end] == 'X')
-                buf_printf(&buf, "%llx", (unsigned long long)args[at].i64);
-            else
-                buf_append(&buf, sim_value_text(arena, &args[at]));
-            at++;
-        } else if (end < format.len) {
-            buf_append_c(&buf, "(null)");
-        }
-        i = end;
-    }
-    return buf_str(&buf);
-}
-
-static void set_message(SimError *error, Str text)
-{
-    size_t len = MIN(text.len, sizeof error->message - 1);
-
-    memcpy(error->message, text.ptr, len);
-    error->message[len] = '\0';
-}
-
-static bool run_raiserror(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error)
-{
-    SimValue values[23];
-    size_t   count = MIN(stmt->args.count, COUNT_OF(values));
-
-    for (size_t i = 0; i < count; i++)
-        if (!run_expression(session, stmt->args.items[i], arena, &values[i], error)) return false;
-    if (count < 3) return sim_error(error, 102, "Incorrect syntax near 'RAISERROR'.");
-    SimError raised = {.number   = 50000,
-                       .severity = (uint8_t)MIN(values[1].i64, 25),
-                       .state    = (uint8_t)MAX(values[2].i64, 0),
-                       .line     = stmt->line};
-    if (sim_type_is_number(values[0].type.kind)) {
-        raised.number = (int32_t)values[0].i64;
-        set_message(&raised, str_printf(arena,
-                                        "Error %d, severity %d, state %d was raised, but no "
-                                        "message with that error number was found in sys.messages.",
-                                        raised.number, raised.severity, raised.state));
-    } else {
-        set_message(&raised, format_message(arena, sim_value_text(arena, &values[0]), &values[3],
-                                            count - 3));
-    }
-    if (raised.severity <= 10) {
-        return session_send_message(session, &raised) || session_alive(session, error);
-    }
-    *error = raised;
-    return false;
-}
-
-static bool run_throw(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error)
-{
-    SimValue values[3];
-
-    if (stmt->args.count == 0) {
-        if (!session->has_caught)
-            return sim_error(error, 10704,
-                             "To rethrow an error, a THROW statement must be used inside a CATCH "
-                             "block. Insert the THROW statement inside a CATCH "
-                             "block, or add error parameters to the THROW statement.");
-        *error            = session->caught;
-        error->ends_batch = true;
-        return false;
-    }
-    if (stmt->args.count != 3) return sim_error(error, 102, "Incorrect syntax near 'THROW'.");
-    for (size_t i = 0; i < 3; i++)
-        if (!run_expression(session, stmt->args.items[i], arena, &values[i], error)) return false;
-    *error = (SimError){.number     = (int32_t)values[0].i64,
-                        .severity   = 16,
-                        .state      = (uint8_t)values[2].i64,
-                        .line       = stmt->line,
-                        .ends_batch = true};
-    set_message(error, sim_value_text(arena, &values[1]));
-    return false;
 }
 
 static bool run_wait(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error)

@@ -257,6 +257,10 @@ static bool fill_offset(WindowOp *window, Exec *exec, size_t at)
         int64_t offset = 1, from = 0;
         tuple_restore(exec, &window->input->slots, window->rows.items[i].tuple);
         if (call->offset && !window_number(window, exec, call->offset, &offset)) return false;
+        if (offset < 0)
+            return sim_error(exec->error, 8730,
+                             "Offset parameter for Lag and Lead functions cannot be a negative value.");
+        offset = MIN(offset, (int64_t)window->rows.count);
         if (call->kind == WINDOW_LAG)
             from = (int64_t)i - offset;
         else if (call->kind == WINDOW_LEAD)

@@ -107,6 +107,7 @@ static bool call_replace(const Call *call, SimValue *out)
     Folded              part      = fold(call->arena, &old_part, collation);
     for (ptrdiff_t at; part.len > 0 && (at = find(whole, part, from)) >= 0;
          from = (size_t)at + part.len) {
+        if (buf.len + new_part.bytes.len + text.bytes.len > LOB_GROWS_MOST) return lob_too_long(call);
         Text before = text_slice(&text, from, (size_t)at);
         buf_append_bytes(&buf, before.bytes.ptr, before.bytes.len);
         buf_append_bytes(&buf, new_part.bytes.ptr, new_part.bytes.len);

@@ -10,6 +10,12 @@
 
 enum { TAG_NONE, TAG_LEFT, TAG_RIGHT, TAG_BOTH, TAG_UPPER, TAG_LOWER };
 
+bool lob_too_long(const Call *call)
+{
+    return sim_error(call->error, 7119,
+                     "Attempting to grow LOB beyond maximum allowed size of 2147483647 bytes.");
+}
+
 /* --- lengths --- */
 static bool type_length(const Typing *typing, SimType *out)
 {
@@ -249,14 +255,12 @@ static bool call_replicate(const Call *call, SimValue *out)
         return true;
     }
     size_t limit = call->type->length < 0
-                       ? ((size_t)1 << 28)
+                       ? LOB_GROWS_MOST
                        : 8000; /* the bounded types are cut, as the server does */
     Buf    buf   = buf_new(call->arena, 0);
     if (text.bytes.len > 0 && (uint64_t)count > limit / text.bytes.len + 1) {
         if (call->type->length < 0)
-            return sim_error(
-                call->error, 7119,
-                "Attempting to grow LOB beyond maximum allowed size of 2147483647 bytes.");
+            return lob_too_long(call);
         count = (int64_t)(limit / text.bytes.len + 1);
     }
     for (int64_t i = 0; i < count && text.bytes.len > 0; i++)

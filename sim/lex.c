@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/limits.h"
+#include "tds/tds_packet.h"
 
 #include <assert.h>
 #include <string.h>
@@ -203,7 +204,7 @@ static bool check_name(Lexer *lexer, Str name)
     for (size_t at = 0; at < name.len;)
         units += utf8_next(name, &at) > 0xFFFF ? 2 : 1;
     if (units <= LIMIT_IDENTIFIER_UNITS) return true;
-    Str start = str_slice(name, 0, LIMIT_IDENTIFIER_UNITS);
+    Str start = tds_text_cut(name, LIMIT_IDENTIFIER_UNITS);
     return sim_error(lexer->error, 103,
                      "The identifier that starts with '%.*s' is too long. Maximum length is %d.",
                      STR_ARG(start), LIMIT_IDENTIFIER_UNITS);

@@ -371,7 +371,8 @@ bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t c
                 SimError *error) MUST_CHECK;
 bool sim_truncate(SimTxn *txn, SimTable *table, SimError *error) MUST_CHECK;
 
-int64_t  sim_next_identity(SimTable *table);
+/* 8115: the column's type has no more. */
+bool     sim_next_identity(SimTable *table, int64_t *out, SimError *error) MUST_CHECK;
 void     sim_note_identity(SimTable *table, int64_t value); /* IDENTITY_INSERT */
 uint64_t sim_next_rowversion(SimDatabase *database);
 uint64_t sim_last_rowversion(const SimDatabase *database); /* @@DBTS */

@@ -245,19 +245,43 @@ static const SimColumn *identity_column(const SimTable *table)
     return NULL;
 }
 
-int64_t sim_next_identity(SimTable *table)
+static bool fits_identity(const SimType *type, int64_t value)
+{
+    switch (type->kind) {
+    case SIM_TINYINT: return value >= 0 && value <= UINT8_MAX;
+    case SIM_SMALLINT: return value >= INT16_MIN && value <= INT16_MAX;
+    case SIM_INT: return value >= INT32_MIN && value <= INT32_MAX;
+    default: return true; /* a decimal's own conversion looks */
+    }
+}
+
+bool identity_after(const SimColumn *column, const int64_t *last, int64_t *out, SimError *error)
+{
+    *out = column->identity_seed;
+    if ((last == NULL || !__builtin_add_overflow(*last, column->identity_step, out)) &&
+        fits_identity(&column->type, *out))
+        return true;
+    (void)sim_error(error, 8115, "Arithmetic overflow error converting IDENTITY to data type %s.",
+                    sim_type_name(column->type.kind));
+    error->state = 1;
+    return false;
+}
+
+bool sim_next_identity(SimTable *table, int64_t *out, SimError *error)
 {
     const SimColumn *column = identity_column(table);
 
     assert(column != NULL);
     (void)pthread_mutex_lock(&table->pin_lock);
-    int64_t value = atomic_load(&table->identity_is_used)
-                        ? atomic_load(&table->identity) + column->identity_step
-                        : column->identity_seed;
-    atomic_store(&table->identity, value);
-    atomic_store(&table->identity_is_used, true);
+    int64_t last = atomic_load(&table->identity);
+    bool    ok   = identity_after(column, atomic_load(&table->identity_is_used) ? &last : NULL, out,
+                                  error);
+    if (ok) {
+        atomic_store(&table->identity, *out);
+        atomic_store(&table->identity_is_used, true);
+    }
     (void)pthread_mutex_unlock(&table->pin_lock);
-    return value;
+    return ok;
 }
 
 void sim_note_identity(SimTable *table, int64_t value)

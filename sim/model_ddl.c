@@ -367,7 +367,8 @@ typedef struct AddArg {
     SimTable        *table;
     const SimColumn *column;
     const SimValue  *fill; /* NULL: NULL */
-    int64_t          identity;
+    int64_t          identity; /* the last one */
+    bool             has_identity;
 } AddArg;
 
 static SimValue identity_value(const SimType *type, int64_t number)
@@ -381,33 +382,36 @@ static SimValue identity_value(const SimType *type, int64_t number)
     return value;
 }
 
-static SimValue filled_value(AddArg *add, uint8_t bytes[8])
+static bool filled_value(AddArg *add, uint8_t bytes[8], SimValue *out, SimError *error)
 {
     SimType type = add->column->type;
 
     if (add->column->is_identity) {
-        SimValue value = identity_value(&type, add->identity);
-        add->identity += add->column->identity_step;
-        return value;
-    }
-    if (type.kind == SIM_ROWVERSION) {
+        int64_t last = add->identity;
+        if (!identity_after(add->column, add->has_identity ? &last : NULL, &add->identity, error))
+            return false;
+        add->has_identity = true;
+        *out              = identity_value(&type, add->identity);
+    } else if (type.kind == SIM_ROWVERSION) {
         uint64_t number = sim_next_rowversion(add->table->database);
         for (size_t i = 0; i < 8; i++)
             bytes[i] = (uint8_t)(number >> (56 - 8 * i));
-        return (SimValue){.type = type, .bytes = {bytes, 8}};
+        *out = (SimValue){.type = type, .bytes = {bytes, 8}};
+    } else {
+        *out = add->fill != NULL ? *add->fill : sim_null(type);
     }
-    return add->fill != NULL ? *add->fill : sim_null(type);
+    return true;
 }
 
 static bool row_with_column(void *arg, const SimRow *row, Slab *slab, SimRow **out, SimError *error)
 {
     AddArg  *add = arg;
     uint8_t  bytes[8];
-    SimValue value = filled_value(add, bytes);
+    SimValue value;
+
+    if (!filled_value(add, bytes, &value, error)) return false;
     size_t   len   = wire_size(&add->column->type, &value);
     RowBuild build = row_build_begin(slab, (size_t)row->column_count + 1, row_size(row) + len);
-
-    (void)error;
     for (size_t i = 0; i < row->column_count; i++)
         row_build_copy(&build, row_wire(row, i));
     wire_put(&add->column->type, &value, row_build_column(&build, len));
@@ -444,10 +448,9 @@ bool sim_add_column(SimTxn *txn, SimTable *table, const SimColumn *column, const
     SimColumn *added = &columns[info->column_count++];
     *added           = column_copy(table, info->name, column);
     added->column_id = table->next_column_id++;
-    AddArg add       = {table, added, fill, added->identity_seed};
+    AddArg add       = {.table = table, .column = added, .fill = fill};
     if (!change_body(txn, table, info, row_with_column, &add, error)) return false;
-    if (added->is_identity && add.identity != added->identity_seed)
-        sim_note_identity(table, add.identity - added->identity_step);
+    if (add.has_identity) sim_note_identity(table, add.identity);
     note_ddl(txn, table, DDL_ADD_COLUMN, added->column_id, NULL, ddl_text);
     return true;
 }

@@ -754,4 +754,8 @@ bool cdc_check_lob(const SimTable *table, const SimTableInfo *info, const SimRow
                    SimError *error) MUST_CHECK;
 void cdc_record_free(LogRecord *record);
 
+/* The identity behind `last`, NULL: the first. 8115. */
+bool identity_after(const SimColumn *column, const int64_t *last, int64_t *out,
+                    SimError *error) MUST_CHECK;
+
 #endif

@@ -94,13 +94,22 @@ bool parse_output(Parser *parser, Stmt *stmt)
 }
 
 /* --- INSERT --- */
+#define INSERT_ROWS_MOST 1000 /* of VALUES; as a source of rows it may have more */
+
 static bool parse_insert_source(Parser *parser, Stmt *stmt)
 {
     if (accept_keyword(parser, KW_DEFAULT)) {
         stmt->default_values = true;
         return expect_keyword(parser, KW_VALUES);
     }
-    if (accept_keyword(parser, KW_VALUES)) return parse_row_list(parser, &stmt->rows);
+    if (accept_keyword(parser, KW_VALUES)) {
+        if (!parse_row_list(parser, &stmt->rows)) return false;
+        return stmt->rows.count <= INSERT_ROWS_MOST ||
+               parse_fail(parser, line_of(parser), 10738,
+                          "The number of row value expressions in the INSERT statement exceeds the "
+                          "maximum allowed number of %d row values.",
+                          INSERT_ROWS_MOST);
+    }
     if (is_keyword(parser, KW_EXEC) || is_keyword(parser, KW_EXECUTE)) {
         stmt->exec = parse_exec(parser, true);
         return stmt->exec != NULL;

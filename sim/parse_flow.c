@@ -1,6 +1,8 @@
 /* DECLARE, control of flow, transactions, messages. */
 #include "sim/parse_internal.h"
 
+#include "tds/tds_packet.h"
+
 static Stmt *fail(Parser *parser)
 {
     (void)syntax_error(parser);
@@ -114,6 +116,8 @@ static Stmt *parse_try(Parser *parser)
     return expect_keyword(parser, KW_CATCH) ? stmt : NULL;
 }
 
+#define TRANSACTION_NAME_UNITS 32
+
 /* The name of a transaction or savepoint, which may be in a variable. */
 static bool parse_transaction_name(Parser *parser, Stmt *stmt)
 {
@@ -123,7 +127,13 @@ static bool parse_transaction_name(Parser *parser, Stmt *stmt)
         advance(parser);
         return true;
     }
-    return !is_name(parser) || starts_statement(parser) || expect_name(parser, &stmt->name);
+    if (!is_name(parser) || starts_statement(parser)) return true;
+    if (!expect_name(parser, &stmt->name)) return false;
+    return tds_text_units(stmt->name) <= TRANSACTION_NAME_UNITS ||
+           parse_fail(parser, stmt->line, 103,
+                      "The identifier that starts with '%.*s' is too long. Maximum length is %d.",
+                      STR_ARG(tds_text_cut(stmt->name, TRANSACTION_NAME_UNITS)),
+                      TRANSACTION_NAME_UNITS);
 }
 
 static Stmt *parse_begin_transaction(Parser *parser)

@@ -47,6 +47,8 @@ static bool parse_parameter(Parser *parser, Stmt *stmt)
     return true;
 }
 
+#define PARAMETERS_MOST 2100
+
 static bool parse_parameters(Parser *parser, Stmt *stmt)
 {
     bool in_parens = accept_op(parser, '(');
@@ -55,6 +57,11 @@ static bool parse_parameters(Parser *parser, Stmt *stmt)
     do {
         if (!parse_parameter(parser, stmt)) return false;
     } while (accept_op(parser, ','));
+    if (stmt->variables.count > PARAMETERS_MOST)
+        return parse_fail(parser, stmt->line, 180,
+                          "There are too many parameters in this CREATE PROCEDURE statement. The "
+                          "maximum number is %d.",
+                          PARAMETERS_MOST);
     return !in_parens || expect_op(parser, ')');
 }
 

@@ -142,6 +142,8 @@ static bool parse_item(Parser *parser, SelectItem *item, bool for_output)
     return accept_alias(parser, &item->alias);
 }
 
+#define SELECT_ITEMS_MOST 4096
+
 bool parse_select_items(Parser *parser, SelectItemList *out, bool for_output)
 {
     do {
@@ -149,7 +151,11 @@ bool parse_select_items(Parser *parser, SelectItemList *out, bool for_output)
         if (!parse_item(parser, &item, for_output)) return false;
         *LIST_PUSH(parser->arena, out) = item;
     } while (accept_op(parser, ','));
-    return true;
+    return out->count <= SELECT_ITEMS_MOST ||
+           parse_fail(parser, line_of(parser), 1056,
+                      "The number of elements in the select list exceeds the maximum allowed number "
+                      "of %d elements.",
+                      SELECT_ITEMS_MOST);
 }
 
 Expr *parse_top(Parser *parser, bool *percent, bool *with_ties)

@@ -286,6 +286,10 @@ Flow run_text(SimSession *session, Str sql); /* parses and runs in the current f
 bool run_expression(SimSession *session, const Expr *expr, Arena *arena, SimValue *out,
                     SimError *error) MUST_CHECK;
 bool run_condition(SimSession *session, const Expr *expr, bool *out, SimError *error) MUST_CHECK;
+/* PRINT, RAISERROR, THROW (exec_raise.c). */
+bool run_print(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error) MUST_CHECK;
+bool run_raiserror(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error) MUST_CHECK;
+bool run_throw(SimSession *session, const Stmt *stmt, Arena *arena, SimError *error) MUST_CHECK;
 
 /* SET ROWCOUNT around a statement's rows. */
 Op  *row_limit(const SimSession *session, Op *op, Arena *arena);

@@ -158,6 +158,8 @@ static bool send_outputs(SimSession *session, const ProcCall *call)
     return ok;
 }
 
+#define PARAMETERS_MOST 2100
+
 static Flow run_rpc(SimSession *session, ProcCall *call, const ObjectName *name)
 {
     const ProcEntry *entry    = proc_find(session, name);
@@ -166,7 +168,12 @@ static Flow run_rpc(SimSession *session, ProcCall *call, const ObjectName *name)
     Str              user     = session->user;
     bool             ok       = false;
 
-    if (!entry && !module) {
+    if (call->count > PARAMETERS_MOST) {
+        sim_error(call->error, 8003,
+                  "The incoming request has too many parameters. The server supports a maximum of "
+                  "%d parameters. Reduce the number of parameters and resend the request.",
+                  PARAMETERS_MOST);
+    } else if (!entry && !module) {
         (void)proc_unknown(call, name, call->name);
     } else {
         SessionOptions options = session->options;

@@ -581,6 +581,7 @@ static void identities_and_rowversions_count(void **state)
     SimColumn columns[2] = {test_column("id", "int", false),
                             test_column("rv", "rowversion", false)};
     SimValue  values[2];
+    int64_t   next;
     (void)state;
 
     actor_open(&actor, world, 51);
@@ -592,7 +593,8 @@ static void identities_and_rowversions_count(void **state)
     SimTxn *txn = actor_begin(&actor);
     assert_sim(sim_create_table(txn, &spec, &table, &error), &error);
     for (int i = 0; i < 2; i++) {
-        values[0] = sim_int(sim_next_identity(table), SIM_INT);
+        assert_sim(sim_next_identity(table, &next, &error), &error);
+        values[0] = sim_int(next, SIM_INT);
         values[1] = sim_null(columns[1].type);
         assert_sim(sim_insert(txn, table, values, &error), &error);
     }
@@ -600,7 +602,12 @@ static void identities_and_rowversions_count(void **state)
     assert_rows(world, table, "10:0x00000000000007D1 15:0x00000000000007D2");
     sim_note_identity(table, 100);
     assert_int_equal(sim_table_identity_current(table), 100);
-    assert_int_equal(sim_next_identity(table), 105);
+    assert_sim(sim_next_identity(table, &next, &error), &error);
+    assert_int_equal(next, 105);
+    sim_note_identity(table, INT32_MAX - 2);
+    assert_false(sim_next_identity(table, &next, &error));
+    assert_int_equal(error.number, 8115);
+    assert_int_equal(sim_table_identity_current(table), INT32_MAX - 2);
     actor_close(&actor);
     world_close(world);
 }

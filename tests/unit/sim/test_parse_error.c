@@ -133,9 +133,10 @@ static void long_but_flat_text_is_fine(void **state)
     buf_append_c(&text, "SELECT 1 FROM t WHERE a = 0");
     for (int i = 0; i < 5000; i++)
         buf_printf(&text, " OR (a = %d AND b = %d)", i, i);
-    buf_append_c(&text, "; INSERT t VALUES (0)");
+    buf_append_c(&text, "; INSERT t SELECT a FROM (VALUES (0)");
     for (int i = 0; i < 5000; i++)
         buf_printf(&text, ", (%d)", i);
+    buf_append_c(&text, ") v(a)");
     for (int i = 0; i < 5000; i++)
         buf_append_c(&text, "; SELECT 1 + 1 + 1");
     buf_append_char(&text, '\0');
