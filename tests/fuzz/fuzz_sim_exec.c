@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Shop shop;
     bool ok;
 
-    if (size > INPUT_BYTES_MOST) return 0;
+    if (size > INPUT_BYTES_MOST || !utf8_is_valid(text)) return 0;
     shop_open(&shop);
     run_all(&shop, text);
     for (size_t i = 0; i < COUNT_OF(shop.sessions); i++) {
