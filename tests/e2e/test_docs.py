@@ -54,6 +54,9 @@ def the_shell_completes_commands_options_and_choices(folder):
     equal(completed(tidesim_path, ""), ["serve", "exec", "--help", "--version"])
     equal(completed(tidelake_path, "stream", "--max"), ["--max-commits-per-batch", "--max-batches"])
     equal(completed(tidelake_path, "stream", "--trigger", ""), ["available-now", "interval", "continuous"])
+    equal(completed(tidesim_path, "serve", "--clock", "v"), ["virtual"])
+    equal(completed(tidesim_path, "serve", "--tls", ""), ["self-signed", "none"])
+    equal(completed(tidesim_path, "serve", "--init", ""), [])
     equal(completed(tidelake_path, "table", "h"), ["history"])
     equal(completed(tidelake_path, "apply", "x"), [])
 
@@ -88,7 +91,7 @@ SHOP = blocks_of("docs/tidesim.md", "sql")[0]
 class Recipe:
     """Runs the blocks under a heading in order, in one folder and on one server: that of its `tidesim serve`, or one as in the quick start.
 
-    sh runs in bash; sql runs in `tidesim exec`, or becomes a file where it begins with `-- file: NAME`; python in the Python of build/py;
+    sh runs in bash; sql runs in `tidesim exec`, or becomes a file where it begins with `-- file: NAME`, as java does with //; python in the Python of build/py;
     text holds lines that the block before it printed, in this order; cells may be farther apart. A block without a text must succeed.
     """
 
@@ -127,11 +130,13 @@ class Recipe:
             return self.compare(text)
         if not self.went:
             raise AssertionError(self.output)
-        named = re.match(r"-- file: (\S+)\n", text)
+        named = re.match(r"(?:--|//) file: (\S+)\n", text)
         if language == "sh" and text.startswith("tidesim serve") and text.count("\n") == 1:
             return self.serve(text)
         if named:
             return (self.folder / named[1]).write_text(text)
+        if "mssql-jdbc.jar" in text:
+            self.use_jdbc()
         if not self.process and (language != "sh" or self.port in text):
             self.serve("tidesim serve --database shop --init shop.sql")
         if language == "sh":
@@ -145,6 +150,12 @@ class Recipe:
             self.run([python, "-c", text])
         else:
             raise AssertionError(f"nobody runs a block of {language or 'no language'}: {text}")
+
+    def use_jdbc(self):
+        jars = [jar for build in (BUILD, ROOT / "build") for jar in sorted((build / "jars").glob("mssql-jdbc-*.jar"))]
+        if not jars or not shutil.which("java"):
+            raise Skip("Java or its driver is not installed")
+        (self.folder / "mssql-jdbc.jar").symlink_to(jars[-1].resolve())
 
     def compare(self, wanted):
         lines, at = [" ".join(line.split()) for line in self.output.splitlines()], 0

@@ -127,6 +127,8 @@ def every_control_and_option_of_tidesim_is_described():
     for procedure in sorted(procedures):
         if "tidesim." + procedure not in listed:
             yield f"docs/tidesim-reference.md does not describe tidesim.{procedure}"
+        if not re.search(rf"^\.It Li (?:.*, )?{procedure}(?:,|$)", text_of("docs/man/tidesim.1"), re.MULTILINE):
+            yield f"docs/man/tidesim.1 does not name the control {procedure}"
     for one in sorted(listed):
         if one.startswith("tidesim.") and one[8:] not in procedures:
             yield f"docs/tidesim-reference.md describes {one}, which is not there"
