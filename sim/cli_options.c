@@ -432,6 +432,13 @@ void cli_print_help(CliCommand command)
                "Listens for SQL Server clients and prints `tidesim ready HOST:PORT` once they may "
                "connect.\nEverything is in memory and gone at the end.\n");
         print_options(command);
+        printf("\nA DURATION is a number with its unit: ms, s, m, h or d.\n"
+               "Clients log in by SQL Server authentication. The certificate is made anew at each "
+               "start: TrustServerCertificate=yes,\nor trust the file that stderr names.\n"
+               "Procedures of the schema tidesim, as EXEC tidesim.fault, make it fail, stop its "
+               "clock and run its jobs:\ntidesim(1), docs/tidesim.md.\n"
+               "Exit status: 1 when a script fails or the address is taken, 2 upon wrong usage, "
+               "130 and 143 upon SIGINT and SIGTERM.\n");
         printf("\nExamples:\n"
                "  tidesim serve --database shop --init shop.sql\n"
                "  tidesim serve --listen 127.0.0.1:0 --capture-interval manual --seed 7\n"
@@ -442,6 +449,7 @@ void cli_print_help(CliCommand command)
            "Runs T-SQL scripts, their batches separated by GO, and prints what they give. `-` is "
            "the standard\ninput. Stops at the first error, with exit status 1.\n");
     print_options(command);
+    printf("\nA DURATION is a number with its unit: ms, s, m, h or d.\n");
     printf(
         "\nExamples:\n"
         "  tidesim exec --database shop shop.sql\n"

@@ -23,12 +23,23 @@ enum {
     ARG_DB
 };
 
+static bool action_is_missing(ProcCall *call)
+{
+    Buf names = buf_new(call->arena, 0);
+
+    for (int i = 0; i < SIM_FAULT_ACTION_COUNT; i++) {
+        Str name = sim_fault_action_name((SimFaultAction)i);
+        buf_printf(&names, "%s%.*s", i == 0 ? "" : ", ", STR_ARG(name));
+    }
+    return sim_error(call->error, 50000, "fault needs @action, one of: %.*s, none.",
+                     STR_ARG(buf_str(&names)));
+}
+
 static bool read_action(ProcCall *call, SimFault *fault)
 {
     Str name;
 
-    if (!proc_text(call, ARG_ACTION, &name))
-        return sim_error(call->error, 50000, "fault needs @action; docs/tidesim.md lists them.");
+    if (!proc_text(call, ARG_ACTION, &name)) return action_is_missing(call);
     for (int i = 0; i < SIM_FAULT_ACTION_COUNT; i++)
         if (sim_name_equal(name, sim_fault_action_name((SimFaultAction)i))) {
             fault->action = (SimFaultAction)i;

@@ -1,4 +1,4 @@
--- The controls in one process (docs/tidesim.md): reads that are interrupted, locks held for nobody, capture that fails, knobs.
+-- The controls in one process (docs/tidesim-reference.md): reads that are interrupted, locks held for nobody, capture that fails, knobs.
 CREATE DATABASE shop;
 -->
 USE shop;
@@ -358,7 +358,7 @@ EXEC tidesim.scan_now;
 --> (1)
 -- faults that make no sense
 EXEC tidesim.fault;
---> !50000 16 1 line 1: fault needs @action; docs/tidesim.md lists them.
+--> !50000 16 1 line 1: fault needs @action, one of: error, deadlock, close, rst, half_close, stall, kill, login_error, slow_rows, capture_stop, lose_grant, none.
 EXEC tidesim.fault 'explode';
 --> !50001 16 1 line 1: tidesim: the fault explode is not supported
 EXEC tidesim.fault 'error', @at = 'byte';
