@@ -50,6 +50,22 @@ static bool bind_items(Build *build)
     return true;
 }
 
+/* "t.c" behind a UNION: the output that the first SELECT makes of a column it names so; -1: none. */
+static ptrdiff_t find_qualified(const Select *select, const Expr *name)
+{
+    while (select->left)
+        select = select->left;
+    for (size_t i = 0; i < select->items.count; i++) {
+        const Expr *item = select->items.items[i].expr;
+        if (item->kind == EXPR_STAR) return -1; /* what follows has no place of its own */
+        bool is_same = item->kind == EXPR_COLUMN && item->parts.count == name->parts.count;
+        for (size_t part = 0; is_same && part < name->parts.count; part++)
+            is_same = sim_name_equal(item->parts.items[part], name->parts.items[part]);
+        if (is_same) return (ptrdiff_t)i;
+    }
+    return -1;
+}
+
 /* ORDER BY: a position, the name of an output, or an expression. */
 static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_only, SortItem *out)
 {
@@ -73,10 +89,16 @@ static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_on
                 out->node = build->outs.items[i].node;
                 return true;
             }
-    if (build->select->left) /* a set operation has only its outputs */
+    if (build->select->left) { /* a set operation has only its outputs */
+        ptrdiff_t at = expr->kind == EXPR_COLUMN ? find_qualified(build->select, expr) : -1;
+        if (at >= 0) {
+            out->node = build->outs.items[at].node;
+            return true;
+        }
         return binder_error(binder, expr->line, 104,
                             "ORDER BY items must appear in the select list if the statement "
                             "contains a UNION, INTERSECT or EXCEPT operator.");
+    }
     if (!bind_expr(binder, build->scope, expr, &out->node)) return false;
     if (!outputs_only) return true;
     for (size_t i = 0; i < build->outs.count; i++)

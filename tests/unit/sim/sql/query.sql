@@ -236,3 +236,12 @@ SELECT TOP (2) w, b, a FROM m WHERE w = 'x' ORDER BY a DESC, b;
 --> X|1|9
 --> (2)
 --> stats seeks=1 scans=0 examined=2 returned=2
+-- Behind a UNION a column may be named as the first SELECT names it.
+SELECT a.x, a.y AS z FROM (VALUES (2, 'b'), (1, 'a')) a (x, y) UNION SELECT b.x, b.y FROM (VALUES (3, 'a')) b (x, y) ORDER BY a.y DESC, a.x;
+--> x|z
+--> 2|b
+--> 1|a
+--> 3|a
+--> (3)
+SELECT a.x FROM (VALUES (2), (1)) a (x) UNION SELECT b.x FROM (VALUES (3)) b (x) ORDER BY b.x;
+--> !104 16 1 line 1: ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT operator.
