@@ -128,12 +128,16 @@ static bool bind_order(Build *build)
     return true;
 }
 
+static bool is_whole(const Node *percent)
+{
+    return percent->kind == NODE_CONST && sim_type_is_integer(percent->value.type.kind) &&
+           !percent->value.is_null && percent->value.i64 == 100;
+}
+
 static bool bind_limit(Build *build)
 {
     const Select *select = build->select;
 
-    if (select->top_percent)
-        return binder_not_supported(build->binder, select->line, "TOP ... PERCENT");
     if (select->top && !bind_expr(build->binder, NULL, select->top, &build->limit.top))
         return false;
     if (select->offset && !bind_expr(build->binder, NULL, select->offset, &build->limit.offset))
@@ -141,6 +145,9 @@ static bool bind_limit(Build *build)
     if (select->fetch && !bind_expr(build->binder, NULL, select->fetch, &build->limit.fetch))
         return false;
     build->limit.with_ties = select->top_with_ties;
+    build->limit.percent   = select->top_percent;
+    if (build->limit.percent && is_whole(build->limit.top)) /* as views are made to keep ORDER BY */
+        build->limit = (LimitSpec){.top = NULL};
     if (select->top_with_ties && select->order_by.count == 0)
         return binder_error(
             build->binder, select->line, 1062,
@@ -250,7 +257,9 @@ static bool plan_input(Build *build, Node *where)
     } else {
         from->wanted = build->order;
         if (!build->select->distinct)
-            from->limit = build->limit.top ? build->limit.top : build->limit.fetch;
+            from->limit = build->limit.percent ? NULL
+                          : build->limit.top   ? build->limit.top
+                                               : build->limit.fetch;
     }
     return plan_from(binder, from, &build->op);
 }
@@ -353,14 +362,17 @@ static void plan_distinct(Build *build)
 
 static void plan_order_and_limit(Build *build)
 {
-    Arena *arena = build->binder->arena;
+    static const SortItems none  = {.count = 0};
+    Arena                 *arena = build->binder->arena;
 
     if (build->order.count > 0 && !op_has_order(build->op, &build->order)) {
         build->op = op_sort(arena, build->op, &build->order);
-        if (build->limit.top && !build->limit.with_ties)
+        if (build->limit.top && !build->limit.with_ties && !build->limit.percent)
             op_sort_set_limit(build->op, build->limit.top, NULL);
         if (build->limit.fetch)
             op_sort_set_limit(build->op, build->limit.fetch, build->limit.offset);
+    } else if (build->limit.percent) {
+        build->op = op_sort(arena, build->op, &none); /* which counts its rows */
     }
     if (!has_limit(build)) return;
     build->limit.ties = build->order;
@@ -399,7 +411,9 @@ static bool bind_simple(Binder *binder, QueryScope *outer, const Select *select,
     scope->allows_aggregates = true;
     if (select->having && !bind_predicate(binder, scope, select->having, &having)) return false;
     scope->allows_windows = true;
-    if (!bind_items(&build) || !check_distinct(&build) || !bind_order(&build) || !bind_limit(&build)) return false;
+    if (!bind_items(&build) || !check_distinct(&build) || !bind_order(&build) ||
+        !bind_limit(&build))
+        return false;
     if (!plan_input(&build, where)) return false;
     plan_groups(&build, having);
     plan_windows(&build);

@@ -3,6 +3,7 @@
 #include "sim/session_internal.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* --- one row, for SELECT without FROM --- */
 typedef struct SingleRow {
@@ -220,6 +221,24 @@ static bool limit_number(Node *node, Exec *exec, const char *what, int64_t *out)
     return true;
 }
 
+/* TOP PERCENT: the part of the input's rows, the last begun one whole. The input is a sort, which has them all. */
+static bool limit_percent(Limit *limit, Exec *exec)
+{
+    SimType         type = sim_type(SIM_FLOAT);
+    SimValue        percent;
+    const SimValue *value = node_eval(limit->spec.top, exec);
+
+    if (!value) return false;
+    if (value->is_null)
+        return sim_error(exec->error, 1014, "A TOP or FETCH clause contains an invalid value.");
+    if (!sim_convert(value, &type, 0, true, exec->scratch, &percent, exec->error)) return false;
+    if (!(percent.f64 >= 0 && percent.f64 <= 100))
+        return sim_error(exec->error, 1031, "Percent values must be between 0 and 100.");
+    if (!op_open(limit->input, exec)) return false;
+    limit->left = (int64_t)ceil((double)op_sort_count(limit->input) * percent.f64 / 100);
+    return true;
+}
+
 static bool limit_open(Op *op, Exec *exec)
 {
     Limit *limit = (Limit *)op;
@@ -231,6 +250,7 @@ static bool limit_open(Op *op, Exec *exec)
     limit->left         = 0;
     limit->in_ties      = false;
     limit->is_unlimited = !limit->spec.top && !limit->spec.fetch;
+    if (limit->spec.percent) return limit_percent(limit, exec);
     if (limit->spec.offset && !limit_number(limit->spec.offset, exec, "OFFSET", &limit->skip))
         return false;
     if (limit->spec.top && !limit_number(limit->spec.top, exec, "TOP", &limit->left)) return false;
@@ -320,7 +340,8 @@ Op *op_limit(Arena *arena, Op *input, const LimitSpec *spec)
     limit->input = input;
     limit->spec  = *spec;
     op_keep_order(&limit->op, input);
-    if (spec->top && spec->top->kind == NODE_CONST && spec->top->value.i64 <= 1 && !spec->with_ties)
+    if (spec->top && !spec->percent && spec->top->kind == NODE_CONST && spec->top->value.i64 <= 1 &&
+        !spec->with_ties)
         limit->op.at_most_one = true;
     return &limit->op;
 }

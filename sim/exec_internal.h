@@ -237,13 +237,13 @@ Op *op_scan(Arena *arena, const ScanSpec *spec);
 bool op_scan_is_bare(const Op *op);
 bool op_scan_ordinal(const Op *op, int slot, size_t *ordinal_out); /* false: not of its columns */
 SimScan *op_scan_model(const Op *op);
-void     op_scan_note(Op *op, Exec *exec);       /* counts the rows looked at */
+void     op_scan_note(Op *op, Exec *exec); /* counts the rows looked at */
 /* TABLOCK and TABLOCKX: opening it takes a lock, which TOP (0) wants too. */
 bool op_scan_locks_table(const Op *op);
-void     op_scan_set_limit(Op *op, Node *limit); /* the reader wants about that many rows */
-Op      *op_virtual(Arena *arena, BoundSource *source, Node *filter);
-Op      *op_single_row(Arena *arena); /* SELECT without FROM */
-Op      *op_filter(Arena *arena, Op *input, Node *predicate);
+void op_scan_set_limit(Op *op, Node *limit); /* the reader wants about that many rows */
+Op  *op_virtual(Arena *arena, BoundSource *source, Node *filter);
+Op  *op_single_row(Arena *arena); /* SELECT without FROM */
+Op  *op_filter(Arena *arena, Op *input, Node *predicate);
 typedef struct Assign {
     int   slot;
     Node *node;
@@ -257,11 +257,12 @@ Op   *op_compute(Arena *arena, Op *input, const AssignList *assigns, bool keep_i
 Op   *op_nested_loop(Arena *arena, JoinKind kind, Op *left, Op *right,
                      Node *condition); /* INNER or LEFT; the right side is opened per left row */
 /* INNER, LEFT or FULL; keys of equal types; `condition` what else must hold. */
-Op  *op_hash_join(Arena *arena, JoinKind kind, Op *left, Op *right, const NodeList *left_keys,
-                  const NodeList *right_keys, Node *condition);
-Op  *op_spool(Arena *arena, Op *input); /* keeps its rows: opened again, it gives them again */
-Op  *op_sort(Arena *arena, Op *input, const SortItems *items);
-void op_sort_set_limit(Op *op, Node *limit, Node *offset); /* only the first rows are needed */
+Op     *op_hash_join(Arena *arena, JoinKind kind, Op *left, Op *right, const NodeList *left_keys,
+                     const NodeList *right_keys, Node *condition);
+Op     *op_spool(Arena *arena, Op *input); /* keeps its rows: opened again, it gives them again */
+Op     *op_sort(Arena *arena, Op *input, const SortItems *items);
+void    op_sort_set_limit(Op *op, Node *limit, Node *offset); /* only the first rows are needed */
+int64_t op_sort_count(const Op *op);                          /* of its rows, once it is open */
 typedef struct LimitSpec {
     Node     *top, *offset, *fetch;
     bool      percent, with_ties;

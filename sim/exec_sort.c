@@ -165,3 +165,8 @@ void op_sort_set_limit(Op *op, Node *limit, Node *offset)
     ((Sort *)op)->limit  = limit;
     ((Sort *)op)->offset = offset;
 }
+
+int64_t op_sort_count(const Op *op)
+{
+    return (int64_t)((const Sort *)op)->rows.count;
+}

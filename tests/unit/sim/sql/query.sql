@@ -245,3 +245,39 @@ SELECT a.x, a.y AS z FROM (VALUES (2, 'b'), (1, 'a')) a (x, y) UNION SELECT b.x,
 --> (3)
 SELECT a.x FROM (VALUES (2), (1)) a (x) UNION SELECT b.x FROM (VALUES (3)) b (x) ORDER BY b.x;
 --> !104 16 1 line 1: ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT operator.
+-- TOP PERCENT: a row that has begun counts whole.
+SELECT TOP 25 PERCENT x FROM (VALUES (5), (4), (3), (2), (1)) v (x) ORDER BY x;
+SELECT TOP (40.1) PERCENT x FROM (VALUES (5), (4), (3), (2), (1)) v (x) ORDER BY x DESC;
+SELECT TOP 10 PERCENT WITH TIES x FROM (VALUES (2), (1), (1)) v (x) ORDER BY x;
+SELECT COUNT(*) AS n FROM (SELECT TOP 100 PERCENT x FROM (VALUES (5), (4)) v (x) ORDER BY x) s;
+SELECT TOP 0 PERCENT x FROM (VALUES (5)) v (x);
+SELECT TOP 1 PERCENT x FROM (VALUES (5), (6)) v (x);
+DECLARE @p float = 50; SELECT TOP (@p) PERCENT x FROM (VALUES (5), (6), (7)) v (x);
+--> x
+--> 1
+--> 2
+--> (2)
+--> x
+--> 5
+--> 4
+--> 3
+--> (3)
+--> x
+--> 1
+--> 1
+--> (2)
+--> n
+--> 2
+--> (1)
+--> x
+--> (0)
+--> x
+--> 5
+--> (1)
+--> x
+--> 5
+--> 6
+--> (2)
+SELECT TOP (101) PERCENT x FROM (VALUES (5)) v (x);
+--> x
+--> !1031 15 1 line 1: Percent values must be between 0 and 100.

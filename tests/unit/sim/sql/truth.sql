@@ -68,9 +68,6 @@ SELECT SUM(x) AS n FROM (VALUES (1), (NULL)) AS a(x);
 -- truth: queries | missing | PIVOT and UNPIVOT
 SELECT * FROM (SELECT id, v FROM t) AS a PIVOT (SUM(v) FOR id IN ([1], [2])) AS p;
 --> !50001 16 1 line 2: tidesim: PIVOT or UNPIVOT is not supported
--- truth: queries | missing | TOP PERCENT
-SELECT TOP (10) PERCENT * FROM t;
---> !50001 16 1 line 2: tidesim: TOP ... PERCENT is not supported
 -- truth: queries | missing | GROUPING SETS, ROLLUP and CUBE
 SELECT v, COUNT(*) FROM t GROUP BY ROLLUP (v);
 --> !50001 16 1 line 2: tidesim: GROUPING SETS, ROLLUP or CUBE is not supported
