@@ -17,6 +17,7 @@ bool convert_to_number(const Conversion *conversion, SimValue *out) MUST_CHECK;
 bool convert_to_time(const Conversion *conversion, SimValue *out) MUST_CHECK;
 bool convert_to_text(const Conversion *conversion, SimValue *out) MUST_CHECK;
 bool convert_to_binary(const Conversion *conversion, SimValue *out) MUST_CHECK;
+bool convert_to_xml(const Conversion *conversion, SimValue *out) MUST_CHECK; /* from text or binary */
 bool convert_to_guid(const Conversion *conversion, SimValue *out) MUST_CHECK;
 
 /* The UTF-8 of a character value. */

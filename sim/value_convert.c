@@ -166,6 +166,7 @@ static bool convert(const Conversion *conversion, SimValue *out)
     if (sim_type_is_time(to)) return convert_to_time(conversion, out);
     if (sim_type_is_binary(to)) return convert_to_binary(conversion, out);
     if (to == SIM_UNIQUEIDENTIFIER) return convert_to_guid(conversion, out);
+    if (to == SIM_XML) return convert_to_xml(conversion, out);
     if (to == SIM_VARIANT) {
         *out = *conversion->value;
         return true;

@@ -166,6 +166,9 @@ def xml_is_written_and_read(case):
     case.run("CREATE TABLE #x (v xml)")
     case.run("INSERT #x VALUES ($)", "<a><b>ж 😀</b></a>")
     assert case.value("SELECT v FROM #x") == "<a><b>ж 😀</b></a>"
+    case.run("UPDATE #x SET v = $", "<a ><b>\n</b>  <c d='&quot;'>1</c></a>")
+    assert case.value("SELECT v FROM #x") == '<a><b/><c d="&quot;">1</c></a>'
+    case.fails("UPDATE #x SET v = $", 9436, "42000", "XML parsing: line 1, character 10, end tag does not match start tag", "<a><b></a>")
 
 
 CASES = [reads_every_type_at_its_ends_and_null, sends_every_type_at_its_ends_and_null, the_seventh_digit_of_a_time_arrives, pads_and_cuts_as_the_type_says,

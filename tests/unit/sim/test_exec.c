@@ -27,6 +27,7 @@ FILE_TEST(what_drivers_ask_the_catalogue, "catalog_proc")
 FILE_TEST(least_privilege, "rights")
 FILE_TEST(what_lasts_how_long_in_a_session, "session")
 FILE_TEST(shapes_of_other_readers, "shapes")
+FILE_TEST(xml_is_read_and_written, "xml")
 FILE_TEST(synthetic_tables_and_integer_groups, "synthetic")
 FILE_TEST(changes_and_what_their_errors_end, "change")
 FILE_TEST(what_the_reference_says_of_itself, "truth")
@@ -109,6 +110,7 @@ int main(void)
         cmocka_unit_test(least_privilege),
         cmocka_unit_test(what_lasts_how_long_in_a_session),
         cmocka_unit_test(shapes_of_other_readers),
+        cmocka_unit_test(xml_is_read_and_written),
         cmocka_unit_test(synthetic_tables_and_integer_groups),
         cmocka_unit_test(changes_and_what_their_errors_end),
         cmocka_unit_test(what_the_reference_says_of_itself),

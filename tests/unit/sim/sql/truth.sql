@@ -65,6 +65,11 @@ SELECT SUM(x) AS n FROM (VALUES (1), (NULL)) AS a(x);
 --> n
 --> 1
 --> (1)
+-- truth: queries | simplified | xml keeps attributes in the order written
+SELECT CAST('<a b="1" xmlns:x="u" a="2"/>' AS xml) AS x;
+--> x
+--> <a b="1" xmlns:x="u" a="2"/>
+--> (1)
 -- truth: queries | missing | PIVOT and UNPIVOT
 SELECT * FROM (SELECT id, v FROM t) AS a PIVOT (SUM(v) FOR id IN ([1], [2])) AS p;
 --> !50001 16 1 line 2: tidesim: PIVOT or UNPIVOT is not supported
