@@ -89,6 +89,8 @@ static bool check_fault(const SimFault *fault, SimError *error)
                                  place_names[fault->place]);
     if (fault->action == SIM_FAULT_SLOW_ROWS && !(fault->rate > 0))
         return sim_error(error, 50000, "slow_rows needs @rate, in rows a second.");
+    if (fault->action == SIM_FAULT_STALL && fault->ms <= 0)
+        return sim_error(error, 50000, "stall needs @ms, in milliseconds.");
     if (fault->action == SIM_FAULT_LOSE_GRANT && !is_revoke(fault->text))
         return sim_error(error, 50000, "lose_grant needs @text, a REVOKE or DENY.");
     return (fault->chance >= 0 && fault->chance <= 1) ||

@@ -359,6 +359,8 @@ EXEC tidesim.scan_now;
 -- faults that make no sense
 EXEC tidesim.fault;
 --> !50000 16 1 line 1: fault needs @action, one of: error, deadlock, close, rst, half_close, stall, kill, login_error, slow_rows, capture_stop, lose_grant, none.
+EXEC tidesim.fault 'stall';
+--> !50000 16 1 line 1: stall needs @ms, in milliseconds.
 EXEC tidesim.fault 'explode';
 --> !50001 16 1 line 1: tidesim: the fault explode is not supported
 EXEC tidesim.fault 'error', @at = 'byte';
