@@ -141,18 +141,25 @@ Slab *table_slab(const SimTable *table)
     return table->database->server->slab;
 }
 
+static void init_trees(Body *body)
+{
+    tree_init(&body->trees[0], body->reader != NULL ? key_reader_read : NULL, body->reader);
+    for (size_t i = 1; i < body->tree_count; i++)
+        tree_init(&body->trees[i], NULL, NULL);
+}
+
 Body *body_new(const SimTableInfo *info, Slab *slab)
 {
     Body *body = mem_alloc(sizeof *body);
 
-    body->info       = info;
-    body->slab       = slab;
-    body->clustered  = info->index_count > 0 && info->indexes[0]->is_clustered ? info->indexes[0]
-                                                                               : NULL;
+    body->info      = info;
+    body->slab      = slab;
+    body->clustered = info->index_count > 0 && info->indexes[0]->is_clustered ? info->indexes[0]
+                                                                              : NULL;
+    if (body->clustered != NULL) body->reader = key_reader_new(info, body->clustered);
     body->tree_count = info->index_count + (body->clustered == NULL);
     body->trees      = mem_alloc(body->tree_count * sizeof *body->trees);
-    for (size_t i = 0; i < body->tree_count; i++)
-        tree_init(&body->trees[i]);
+    init_trees(body);
     return body;
 }
 
@@ -176,8 +183,7 @@ void body_free_rows(Body *body, SimServer *server)
     for (size_t i = body->tree_count; i-- > 1;)
         tree_clear(&body->trees[i], free_entry, NULL);
     tree_clear(&body->trees[0], free_place, server);
-    for (size_t i = 0; i < body->tree_count; i++)
-        tree_init(&body->trees[i]);
+    init_trees(body);
 }
 
 void body_free(Body *body, SimServer *server)
@@ -187,6 +193,7 @@ void body_free(Body *body, SimServer *server)
     for (size_t i = 0; i < body->tree_count; i++)
         tree_clear(&body->trees[i], NULL, NULL);
     mem_free(body->trees);
+    mem_free(body->reader);
     mem_free(body);
 }
 
@@ -208,15 +215,27 @@ bool body_place_is_unique(const Body *body)
     return body->clustered != NULL && body->clustered->is_unique;
 }
 
-Item *body_new_place(Body *body, Bytes key)
+static Item *place_new(Body *body, Bytes key)
 {
-    uint8_t id[8];
+    static const Bytes none = {NULL, 0};
+    uint8_t            id[8];
 
-    if (body_place_is_unique(body)) return item_new(body->slab, NULL, key, (Bytes){NULL, 0});
+    if (body->reader != NULL) return item_new(body->slab, NULL, none, none);
+    if (body_place_is_unique(body)) return item_new(body->slab, NULL, key, none);
     uint64_t number = ++body->next_row_id;
     for (size_t i = 0; i < 8; i++)
         id[i] = (uint8_t)(number >> (56 - 8 * i));
     return item_new(body->slab, NULL, key, (Bytes){id, 8});
+}
+
+Item *body_add_place(Body *body, Bytes key)
+{
+    Item *place = place_new(body, key);
+
+    if (tree_insert(&body->trees[0], place, body->reader != NULL ? key : item_key(place)))
+        return place;
+    item_free(place);
+    return NULL;
 }
 
 /* --- entries of the other indexes: their key, then the place's --- */
@@ -231,16 +250,20 @@ static Tree *tree_of_index(Body *body, size_t i)
     return &body->trees[i + (body->clustered == NULL)];
 }
 
-static void entry_key(const Body *body, size_t i, const SimRow *row, const Item *place, Buf *out)
+void body_entry_key(const Body *body, const SimIndex *index, const SimRow *row, const Item *place,
+                    Buf *out)
 {
     buf_clear(out);
-    row_index_key(body->info, body->info->indexes[i], row, out);
-    buf_append_bytes(out, place->key, place->key_len);
+    row_index_key(body->info, index, row, out);
+    if (body->reader != NULL)
+        body_place_key(body, row, out);
+    else
+        buf_append_bytes(out, place->key, place->key_len);
 }
 
 static Item *find_entry(Body *body, size_t i, const SimRow *row, const Item *place, Buf *scratch)
 {
-    entry_key(body, i, row, place, scratch);
+    body_entry_key(body, body->info->indexes[i], row, place, scratch);
     return tree_find(tree_of_index(body, i), str_bytes(buf_str(scratch)));
 }
 
@@ -271,7 +294,7 @@ void body_add_entries(Body *body, Item *place, SimRow *row, const SimRow *before
         }
         entry = item_new(body->slab, place, str_bytes(buf_str(scratch)), (Bytes){NULL, 0});
         atomic_init(&entry->flags, before != NULL ? ITEM_STALE : 0);
-        bool added = tree_insert(tree_of_index(body, i), entry);
+        bool added = tree_insert(tree_of_index(body, i), entry, item_key(entry));
         assert(added);
     }
 }

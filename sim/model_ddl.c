@@ -167,14 +167,13 @@ static bool add_row(Body *body, SimRow *row, Buf *key, SimError *error)
     }
     buf_clear(key);
     body_place_key(body, row, key);
-    Item *place = body_new_place(body, str_bytes(buf_str(key)));
-    place->ref  = row;
-    row->place  = place;
-    if (!tree_insert(&body->trees[0], place)) {
+    Item *place = body_add_place(body, str_bytes(buf_str(key)));
+    if (place == NULL) {
         row_release(row);
-        item_free(place);
         return duplicate_key(body->info, body->clustered, error);
     }
+    place->ref = row;
+    row->place = place;
     if (body->tree_count > 1) body_add_entries(body, place, row, NULL, key);
     return true;
 }
@@ -182,16 +181,18 @@ static bool add_row(Body *body, SimRow *row, Buf *key, SimError *error)
 /* Two neighbours with the same columns: their keys differ only in what the place adds. */
 static bool check_unique_tree(const Body *body, const SimIndex *index, SimError *error)
 {
-    const Item *last = NULL;
+    const Item *last     = NULL;
+    size_t      last_len = 0;
 
     for (TreeAt at = tree_first(body_tree(body, index)); tree_item(at) != NULL;
          at        = tree_next(at)) {
+        uint8_t     scratch[TREE_KEY_MOST];
         const Item *entry = tree_item(at);
-        size_t      len   = (size_t)entry->key_len - ((const Item *)entry->ref)->key_len;
-        if (last != NULL && (size_t)last->key_len - ((const Item *)last->ref)->key_len == len &&
-            memcmp(last->key, entry->key, len) == 0)
+        size_t      len   = entry->key_len - tree_key(&body->trees[0], entry->ref, scratch).len;
+        if (last != NULL && last_len == len && memcmp(last->key, entry->key, len) == 0)
             return duplicate_key(body->info, index, error);
-        last = entry;
+        last     = entry;
+        last_len = len;
     }
     return true;
 }

@@ -107,7 +107,7 @@ void     row_build_copy(RowBuild *build, Bytes wire);
  * number. 515. */
 bool    row_encode(const SimTable *table, const SimTableInfo *info, const SimValue *values,
                    const SimRow *before, SimRow **out, SimError *error) MUST_CHECK;
-SimRow *row_tombstone(const SimTable *table);
+SimRow *row_tombstone(const SimTable *table, const SimRow *before);
 /* 1946: an index key is too long. */
 bool   row_check_keys(const SimTableInfo *info, const SimRow *row, SimError *error) MUST_CHECK;
 void   row_hold(SimRow *row);
@@ -118,6 +118,7 @@ void   wire_get(const SimType *type, Bytes wire, SimValue *out);
 bool   wire_is_null(const SimType *type, Bytes wire);
 Bytes  wire_null(const SimType *type);   /* static bytes */
 bool   type_is_lob(const SimType *type); /* (max), xml, text, ntext, image */
+size_t info_ordinal(const SimTableInfo *info, int32_t column_id); /* of a column that it has */
 /* The order of a row in an index: the sort keys of its columns. */
 void row_index_key(const SimTableInfo *info, const SimIndex *index, const SimRow *row, Buf *out);
 
@@ -141,11 +142,21 @@ static inline SimRow *place_head(const Item *place)
     return place->ref;
 }
 
+/* --- keys that stand in the rows alone (model_key.c) --- */
+typedef struct KeyReader KeyReader;
+/* NULL: places of this index have keys of their own. */
+KeyReader *key_reader_new(const SimTableInfo *info, const SimIndex *index);
+/* The key of a place, from its newest version; a TreeReadKey. */
+Bytes key_reader_read(const void *reader, const Item *place, uint8_t *scratch);
+/* The key of a version, which may be a tombstone. */
+Bytes key_reader_read_row(const KeyReader *reader, const SimRow *row, uint8_t *scratch);
+
 /* --- a table's rows under one description (model_body.c) --- */
 struct Body {
     const SimTableInfo *info; /* the table's arena */
     Slab               *slab;
     const SimIndex     *clustered; /* NULL: a heap */
+    KeyReader          *reader;    /* of the rows' keys; NULL: their places have them */
     Tree               *trees;     /* [0] the rows, then an index each */
     size_t              tree_count;
     uint64_t            next_row_id; /* heaps, and clustered indexes that are not unique */
@@ -231,10 +242,13 @@ Tree *body_tree(const Body     *body,
 /* The row's key in the clustered order, without what makes it unique. */
 void body_place_key(const Body *body, const SimRow *row, Buf *out);
 bool body_place_is_unique(const Body *body);
-Item *
-body_new_place(Body *body,
-               Bytes key); /* not in the tree yet; adds a row id where the key is not unique */
+/* A place without a row in the tree; where the key is not unique, a row id is added. NULL: there is
+ * one of this key. */
+Item *body_add_place(Body *body, Bytes key);
 
+/* The key of a version's entry in another index: its columns, then the place's key. */
+void body_entry_key(const Body *body, const SimIndex *index, const SimRow *row, const Item *place,
+                    Buf *out);
 /* Adds the entries of a new head to the other indexes, marks those of the version before that it
  * leaves behind. */
 void body_add_entries(Body *body, Item *place, SimRow *row, const SimRow *before, Buf *scratch);

@@ -552,10 +552,18 @@ void row_build_copy(RowBuild *build, Bytes wire)
     memcpy(row_build_column(build, wire.len), wire.ptr, wire.len);
 }
 
-SimRow *row_tombstone(const SimTable *table)
+/* Of a key that stands in the rows alone the tombstone has a copy, as its one column. */
+SimRow *row_tombstone(const SimTable *table, const SimRow *before)
 {
-    uint8_t flags = ROW_TOMBSTONE | ROW_TINY;
-    return row_init(slab_alloc(table_slab(table), row_bytes(0, 0, flags)), 0, flags);
+    const Body *body = table_body(table);
+    uint8_t     scratch[TREE_KEY_MOST];
+    Bytes       key = {NULL, 0};
+
+    if (body->reader != NULL) key = key_reader_read_row(body->reader, before, scratch);
+    RowBuild build = row_build_begin(table_slab(table), body->reader != NULL, key.len);
+    if (body->reader != NULL) row_build_copy(&build, key);
+    build.row->flags |= ROW_TOMBSTONE;
+    return build.row;
 }
 
 static bool refuse_null(const SimTable *table, const SimTableInfo *info, const SimColumn *column,
@@ -644,7 +652,7 @@ void row_release(SimRow *row)
         slab_free(row, row_bytes(row->column_count, row_size(row), row->flags));
 }
 
-static size_t ordinal_of(const SimTableInfo *info, int32_t column_id)
+size_t info_ordinal(const SimTableInfo *info, int32_t column_id)
 {
     size_t ordinal = 0;
 
@@ -663,7 +671,7 @@ static size_t key_data_len(const SimTableInfo *info, const SimIndex *index, cons
 
     for (size_t i = 0; i < index->column_count; i++) {
         SimValue value;
-        size_t   ordinal = ordinal_of(info, index->columns[i].column_id);
+        size_t   ordinal = info_ordinal(info, index->columns[i].column_id);
         size_t   fixed   = fixed_width(&info->columns[ordinal].type);
         wire_get(&info->columns[ordinal].type, row_wire(row, ordinal), &value);
         if (!value.is_null) len += fixed != 0 ? fixed : value.bytes.len;
@@ -694,7 +702,7 @@ void row_index_key(const SimTableInfo *info, const SimIndex *index, const SimRow
 {
     for (size_t i = 0; i < index->column_count; i++) {
         SimValue value;
-        size_t   ordinal = ordinal_of(info, index->columns[i].column_id);
+        size_t   ordinal = info_ordinal(info, index->columns[i].column_id);
         wire_get(&info->columns[ordinal].type, row_wire(row, ordinal), &value);
         sim_sort_key(&value, index->columns[i].descending, out);
     }

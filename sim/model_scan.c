@@ -336,16 +336,19 @@ static bool is_outside(const SimScan *scan, const Item *item)
     const ScanBound *bound = scan->backwards ? &scan->low : &scan->high;
 
     if (!bound->is_set) return false;
-    int order = key_compare(item->key, item->key_len, (const uint8_t *)bound->key.ptr,
-                            bound->key.len);
+    uint8_t scratch[TREE_KEY_MOST];
+    Bytes   key   = tree_key(scan->tree, item, scratch);
+    int     order = key_compare(key.ptr, key.len, (const uint8_t *)bound->key.ptr, bound->key.len);
     return scan->backwards ? order < 0 : order >= 0;
 }
 
 static void remember(SimScan *scan, const Item *last)
 {
     if (last == NULL) return;
+    uint8_t scratch[TREE_KEY_MOST];
+    Bytes   key = tree_key(scan->tree, last, scratch);
     buf_clear(&scan->position);
-    buf_append_bytes(&scan->position, last->key, last->key_len);
+    buf_append_bytes(&scan->position, key.ptr, key.len);
     scan->has_position = true;
 }
 
@@ -368,8 +371,7 @@ static bool is_of_version(SimScan *scan, const Item *entry, const Item *place, c
          !(atomic_load_explicit(&entry->flags, memory_order_relaxed) & ITEM_STALE)))
         return true;
     Buf *key = txn_key(scan->txn);
-    row_index_key(scan->body->info, scan->index, row, key);
-    buf_append_bytes(key, place->key, place->key_len);
+    body_entry_key(scan->body, scan->index, row, place, key);
     return key_compare(entry->key, entry->key_len, (const uint8_t *)key->ptr, key->len) == 0;
 }
 

@@ -46,17 +46,26 @@ static uint64_t key_head(const uint8_t *key, size_t len)
     return head;
 }
 
-/* Compares a stored key whose head is known with a wanted one. */
-static int compare_at(uint64_t head, const uint8_t *key, size_t len, uint64_t want_head, Bytes want)
+static int compare_keys(Bytes key, Bytes want)
 {
-    if (head != want_head) return head < want_head ? -1 : 1;
-    return key_compare(key, len, want.ptr, want.len);
+    return key_compare(key.ptr, key.len, want.ptr, want.len);
 }
 
-void tree_init(Tree *tree)
+/* Compares an item whose key's head is known with a wanted key. */
+static int compare_item(const Tree *tree, uint64_t head, const Item *item, uint64_t want_head,
+                        Bytes want)
+{
+    uint8_t scratch[TREE_KEY_MOST];
+
+    if (head != want_head) return head < want_head ? -1 : 1;
+    return compare_keys(tree_key(tree, item, scratch), want);
+}
+
+void tree_init(Tree *tree, TreeReadKey read_key, const void *read_arg)
 {
     TreeLeaf *leaf = mem_alloc(sizeof *leaf);
-    *tree          = (Tree){.root = leaf, .first = leaf, .last = leaf};
+    *tree          = (Tree){
+                 .root = leaf, .first = leaf, .last = leaf, .read_key = read_key, .read_arg = read_arg};
 }
 
 static void free_inner(Inner *inner)
@@ -97,7 +106,9 @@ static uint32_t inner_find(const Inner *inner, uint64_t head, Bytes key)
     while (low < high) {
         uint32_t         middle    = (low + high) / 2;
         const Separator *separator = inner->separators[middle];
-        if (compare_at(inner->heads[middle], separator->bytes, separator->len, head, key) <= 0)
+        uint64_t         at        = inner->heads[middle];
+        if (at < head ||
+            (at == head && compare_keys((Bytes){separator->bytes, separator->len}, key) <= 0))
             low = middle + 1;
         else
             high = middle;
@@ -106,15 +117,15 @@ static uint32_t inner_find(const Inner *inner, uint64_t head, Bytes key)
 }
 
 /* Index of the first item at or above `key`. */
-static uint32_t leaf_find(const TreeLeaf *leaf, uint64_t head, Bytes key, bool *found_out)
+static uint32_t leaf_find(const Tree *tree, const TreeLeaf *leaf, uint64_t head, Bytes key,
+                          bool *found_out)
 {
     uint32_t low = 0, high = leaf->count;
 
     *found_out = false;
     while (low < high) {
-        uint32_t    middle = (low + high) / 2;
-        const Item *item   = leaf->items[middle];
-        int         order  = compare_at(leaf->heads[middle], item->key, item->key_len, head, key);
+        uint32_t middle = (low + high) / 2;
+        int      order  = compare_item(tree, leaf->heads[middle], leaf->items[middle], head, key);
         if (order == 0) {
             *found_out = true;
             return middle;
@@ -150,7 +161,9 @@ static bool is_behind_last(const Tree *tree, uint64_t head, Bytes key)
 
     if (leaf->count == 0) return tree->count == 0;
     const Item *last = leaf->items[leaf->count - 1];
-    return compare_at(leaf->heads[leaf->count - 1], last->key, last->key_len, head, key) < 0;
+    if (last == tree->appended)
+        return compare_keys((Bytes){tree->appended_key, tree->appended_len}, key) < 0;
+    return compare_item(tree, leaf->heads[leaf->count - 1], last, head, key) < 0;
 }
 
 /* --- insert --- */
@@ -186,17 +199,16 @@ static TreeLeaf *leaf_split(Tree *tree, TreeLeaf *leaf, uint32_t from)
 }
 
 /* The shortest key above `left` and not above `right`. */
-static Separator *separator_between(const Item *left, const Item *right)
+static Separator *separator_between(Bytes left, Bytes right)
 {
     uint32_t common = 0;
 
-    while (common < left->key_len && common < right->key_len &&
-           left->key[common] == right->key[common])
+    while (common < left.len && common < right.len && left.ptr[common] == right.ptr[common])
         common++;
-    assert(common < right->key_len);
+    assert(common < right.len);
     Separator *separator = mem_alloc(sizeof *separator + common + 1);
     separator->len       = common + 1;
-    memcpy(separator->bytes, right->key, separator->len);
+    memcpy(separator->bytes, right.ptr, separator->len);
     return separator;
 }
 
@@ -261,8 +273,9 @@ static void insert_upwards(Tree *tree, const Path *path, Separator *separator, v
 }
 
 static void insert_into_full(Tree *tree, const Path *path, TreeLeaf *leaf, uint32_t index,
-                             Item *item, uint64_t head)
+                             Item *item, uint64_t head, Bytes key)
 {
+    uint8_t   scratch[2][TREE_KEY_MOST];
     bool      at_end = index == LEAF_ITEMS && leaf->next == NULL;
     TreeLeaf *right  = leaf_split(tree, leaf, at_end ? LEAF_ITEMS : LEAF_ITEMS / 2);
 
@@ -270,14 +283,26 @@ static void insert_into_full(Tree *tree, const Path *path, TreeLeaf *leaf, uint3
         leaf_put(right, index - leaf->count, item, head);
     else
         leaf_put(leaf, index, item, head);
-    insert_upwards(tree, path, separator_between(leaf->items[leaf->count - 1], right->items[0]),
-                   leaf, right);
+    const Item *last = leaf->items[leaf->count - 1], *first = right->items[0];
+    Bytes       below = last == item ? key : tree_key(tree, last, scratch[0]);
+    Bytes       above = first == item ? key : tree_key(tree, first, scratch[1]);
+    insert_upwards(tree, path, separator_between(below, above), leaf, right);
 }
 
-bool tree_insert(Tree *tree, Item *item)
+static void note_appended(Tree *tree, const Item *item, Bytes key)
+{
+    const TreeLeaf *last = tree->last;
+
+    if (item->key_len > 0 || last->items[last->count - 1] != item) return;
+    assert(key.len <= TREE_KEY_MOST);
+    memcpy(tree->appended_key, key.ptr, key.len);
+    tree->appended_len = (uint8_t)key.len;
+    tree->appended     = item;
+}
+
+bool tree_insert(Tree *tree, Item *item, Bytes key)
 {
     Path      path;
-    Bytes     key  = item_key(item);
     uint64_t  head = key_head(key.ptr, key.len);
     TreeLeaf *leaf = tree->last;
     uint32_t  index;
@@ -287,13 +312,14 @@ bool tree_insert(Tree *tree, Item *item)
         index = leaf->count;
     } else {
         leaf  = descend(tree, head, key, &path);
-        index = leaf_find(leaf, head, key, &found);
+        index = leaf_find(tree, leaf, head, key, &found);
         if (found) return false;
     }
     if (leaf->count < LEAF_ITEMS)
         leaf_put(leaf, index, item, head);
     else
-        insert_into_full(tree, &path, leaf, index, item, head);
+        insert_into_full(tree, &path, leaf, index, item, head, key);
+    note_appended(tree, item, key);
     tree->count++;
     tree->changes++;
     return true;
@@ -347,13 +373,15 @@ static void remove_leaf(Tree *tree, const Path *path, TreeLeaf *leaf)
 bool tree_remove(Tree *tree, const Item *item)
 {
     Path      path;
-    Bytes     key   = item_key(item);
-    uint64_t  head  = key_head(key.ptr, key.len);
-    TreeLeaf *leaf  = descend(tree, head, key, &path);
-    bool      found = false;
-    uint32_t  index = leaf_find(leaf, head, key, &found);
+    uint8_t   scratch[TREE_KEY_MOST];
+    Bytes     key   = tree_key(tree, item, scratch);
+    TreeLeaf *leaf  = descend(tree, key_head(key.ptr, key.len), key, &path);
+    uint32_t  index = 0;
 
-    if (!found || leaf->items[index] != item) return false;
+    while (index < leaf->count && leaf->items[index] != item)
+        index++;
+    if (index == leaf->count) return false;
+    if (tree->appended == item) tree->appended = NULL;
     size_t behind = leaf->count - index - 1;
     memmove(&leaf->items[index], &leaf->items[index + 1], behind * sizeof(void *));
     memmove(&leaf->heads[index], &leaf->heads[index + 1], behind * sizeof leaf->heads[0]);
@@ -373,7 +401,7 @@ Item *tree_find(const Tree *tree, Bytes key)
 
     if (is_behind_last(tree, head, key)) return NULL;
     TreeLeaf *leaf  = descend(tree, head, key, NULL);
-    uint32_t  index = leaf_find(leaf, head, key, &found);
+    uint32_t  index = leaf_find(tree, leaf, head, key, &found);
     return found ? leaf->items[index] : NULL;
 }
 
@@ -389,7 +417,7 @@ TreeAt tree_seek(const Tree *tree, Bytes key, bool after)
     bool      found = false;
     uint64_t  head  = key_head(key.ptr, key.len);
     TreeLeaf *leaf  = descend(tree, head, key, NULL);
-    uint32_t  index = leaf_find(leaf, head, key, &found);
+    uint32_t  index = leaf_find(tree, leaf, head, key, &found);
     return settled(leaf, index + (found && after));
 }
 
@@ -398,7 +426,7 @@ TreeAt tree_seek_before(const Tree *tree, Bytes key)
     bool      found = false;
     uint64_t  head  = key_head(key.ptr, key.len);
     TreeLeaf *leaf  = descend(tree, head, key, NULL);
-    uint32_t  index = leaf_find(leaf, head, key, &found);
+    uint32_t  index = leaf_find(tree, leaf, head, key, &found);
 
     if (index > 0) return (TreeAt){leaf, index - 1};
     if (leaf->previous == NULL) return (TreeAt){NULL, 0};
@@ -449,17 +477,18 @@ static bool check_inner(const void *node, int height, const TreeLeaf **leaf)
 
 bool tree_check(const Tree *tree)
 {
-    const TreeLeaf *leaf  = tree->first;
-    const Item     *last  = NULL;
+    const TreeLeaf *leaf = tree->first;
+    uint8_t         scratch[2][TREE_KEY_MOST];
+    Bytes           last  = {NULL, 0};
     size_t          count = 0;
 
     if (!check_inner(tree->root, tree->height, &leaf) || leaf != NULL) return false;
     for (TreeAt at = tree_first(tree); tree_item(at) != NULL; at = tree_next(at)) {
         const Item *item = tree_item(at);
-        if (last != NULL && key_compare(last->key, last->key_len, item->key, item->key_len) >= 0)
-            return false;
-        if (tree_find(tree, item_key(item)) != item) return false;
-        last = item;
+        Bytes       key  = tree_key(tree, item, scratch[count % 2]);
+        if (count > 0 && compare_keys(last, key) >= 0) return false;
+        if (tree_find(tree, key) != item) return false;
+        last = key;
         count++;
     }
     return count == tree->count;

@@ -12,23 +12,32 @@
 
 #include "base/str.h"
 
+#define TREE_KEY_MOST 64 /* bytes of a key that is not in its item */
+
 /* A row's place in the clustered order (ref: its newest version) or an entry of another index (ref:
  * that place). */
 typedef struct Item { /* there are as many as rows: no byte is lost between these */
     void        *ref;
-    uint16_t     key_len;
+    uint16_t     key_len; /* 0: the key is read from what `ref` points to */
     atomic_uchar flags;
     uint8_t      key[];
 } Item;
 
 typedef struct TreeLeaf TreeLeaf;
 
+/* Reads the key of an item that has none of its own; `scratch` is of TREE_KEY_MOST bytes. */
+typedef Bytes (*TreeReadKey)(const void *arg, const Item *item, uint8_t *scratch);
+
 typedef struct Tree {
-    void     *root; /* a leaf at height 0 */
-    int       height;
-    TreeLeaf *first, *last;
-    size_t    count;
-    uint64_t  changes; /* grows with every insert and remove; a position is good while it stays */
+    void       *root; /* a leaf at height 0 */
+    int         height;
+    TreeLeaf   *first, *last;
+    size_t      count;
+    uint64_t    changes; /* grows with every insert and remove; a position is good while it stays */
+    TreeReadKey read_key;
+    const void *read_arg;
+    const Item *appended; /* the item whose key stands here, so that appending reads nothing */
+    uint8_t     appended_len, appended_key[TREE_KEY_MOST];
 } Tree;
 
 /* A position: an item, or the end. */
@@ -37,11 +46,13 @@ typedef struct TreeAt {
     uint32_t  index;
 } TreeAt;
 
-void tree_init(Tree *tree);
+/* `read_key` may be NULL, when every item has its key. */
+void tree_init(Tree *tree, TreeReadKey read_key, const void *read_arg);
 /* Frees the nodes, and each item through `free_item` unless that is NULL. */
 void tree_clear(Tree *tree, void (*free_item)(void *arg, Item *item), void *arg);
 
-bool  tree_insert(Tree *tree, Item *item);       /* false: an item has this key already */
+/* `key` is the item's, which cannot be read from it yet; false: an item has this key already. */
+bool  tree_insert(Tree *tree, Item *item, Bytes key);
 bool  tree_remove(Tree *tree, const Item *item); /* false: it is not there */
 Item *tree_find(const Tree *tree, Bytes key);
 /* The smallest item of a key at or above `key` (just above it, when `after`). */
@@ -67,6 +78,11 @@ static inline int key_compare(const uint8_t *left, size_t left_len, const uint8_
 static inline Bytes item_key(const Item *item)
 {
     return (Bytes){item->key, item->key_len};
+}
+
+static inline Bytes tree_key(const Tree *tree, const Item *item, uint8_t *scratch)
+{
+    return item->key_len > 0 ? item_key(item) : tree->read_key(tree->read_arg, item, scratch);
 }
 
 #endif

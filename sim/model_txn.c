@@ -280,12 +280,12 @@ static void undo_row(SimTxn *txn, SimTable *table, SimRow *row)
     latch_exclusive(table);
     assert(place->ref == row);
     if (body->tree_count > 1) body_remove_entries(body, place, row, before, txn_key(txn));
+    if (before == NULL) (void)tree_remove(&body->trees[0], place); /* its key may be the row's */
     place->ref = before;
     txn_count_rows(txn, table, is_live(before) - is_live(row),
                    columns_size(before) - columns_size(row));
     row_retire(table, row);
     if (before == NULL) {
-        (void)tree_remove(&body->trees[0], place);
         place_free(table->database->server, place);
     } else if ((atomic_load_explicit(&before->stamp, memory_order_relaxed) & 1) == 0 &&
                (before->previous != NULL || before->flags & ROW_TOMBSTONE)) {

@@ -262,9 +262,8 @@ static bool put_new_row(SimTxn *txn, SimTable *table, SimRow *row, SimError *err
         }
         if (in_way.kind == WAY_IS_FREE) {
             if (place == NULL) {
-                place      = body_new_place(body, str_bytes(key));
-                bool added = tree_insert(&body->trees[0], place);
-                assert(added);
+                place = body_add_place(body, str_bytes(key));
+                assert(place != NULL);
             }
             put_version(txn, table, body, place, row);
         }
@@ -384,7 +383,7 @@ bool sim_insert(SimTxn *txn, SimTable *table, const SimValue *values, SimError *
 bool write_delete_row(SimTxn *txn, SimTable *table, const SimRow *row, SimError *error)
 {
     bool done = false;
-    return replace_version(txn, table, row, row_tombstone(table), &done, error);
+    return replace_version(txn, table, row, row_tombstone(table, row), &done, error);
 }
 
 bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t count,
@@ -396,7 +395,7 @@ bool sim_delete(SimTxn *txn, SimTable *table, const SimChange *changes, size_t c
     for (size_t i = 0; i < count; i++) {
         bool          done = false;
         const SimRow *row  = changes[i].row;
-        if (!replace_version(txn, table, row, row_tombstone(table), &done, error)) {
+        if (!replace_version(txn, table, row, row_tombstone(table, row), &done, error)) {
             sim_txn_undo_to(txn, mark);
             return false;
         }
@@ -486,7 +485,7 @@ static bool put_updates(SimTxn *txn, SimTable *table, Update *updates, size_t co
 {
     for (size_t i = 0; i < count; i++) {
         Update *update = &updates[i];
-        SimRow *row    = update->moves ? row_tombstone(table) : update->after;
+        SimRow *row    = update->moves ? row_tombstone(table, update->before) : update->after;
         if (!update->moves) update->after = NULL; /* not ours to free from here on */
         if (!replace_version(txn, table, update->before, row, &update->is_done, error))
             return false;

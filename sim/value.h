@@ -162,6 +162,8 @@ int sim_compare_same(const SimValue *left, const SimValue *right);
  * of another, so keys of several columns may be joined. */
 typedef struct Buf Buf;
 void               sim_sort_key(const SimValue *value, bool descending, Buf *out);
+/* The most bytes that the key of a value of this type has; 0: that depends on the value. */
+size_t sim_sort_key_most(const SimType *type);
 
 /* CAST and CONVERT; style 0 is the default. `implicit` refuses what SQL Server does not convert by
  * itself. Text and binary are cut to the type's length: storing, which refuses that (2628, 8152),

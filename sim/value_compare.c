@@ -222,15 +222,21 @@ static void append_decimal(Buf *out, const SimValue *value)
 /* Zero bytes at the end do not count. A zero inside is 00 FF, the end 00 00. */
 static void append_binary(Buf *out, Bytes bytes)
 {
-    size_t len = bytes.len;
+    size_t len = bytes.len, zeros = 2, at = 0;
 
     while (len > 0 && bytes.ptr[len - 1] == 0)
         len--;
+    for (size_t i = 0; i < len; i++)
+        zeros += bytes.ptr[i] == 0;
+    char *text = buf_reserve(out, len + zeros);
+    if (text == NULL) return;
     for (size_t i = 0; i < len; i++) {
-        buf_append_char(out, (char)bytes.ptr[i]);
-        if (bytes.ptr[i] == 0) buf_append_char(out, (char)(uint8_t)0xFF);
+        text[at++] = (char)bytes.ptr[i];
+        if (bytes.ptr[i] == 0) text[at++] = (char)(uint8_t)0xFF;
     }
-    append_big_endian(out, 0, 2);
+    text[at++] = 0;
+    text[at++] = 0;
+    buf_advance(out, at);
 }
 
 static void append_time(Buf *out, const SimValue *value)
@@ -289,4 +295,40 @@ void sim_sort_key(const SimValue *value, bool descending, Buf *out)
     if (!descending) return;
     for (size_t i = start; i < out->len; i++)
         out->ptr[i] = (char)~out->ptr[i];
+}
+
+size_t sim_sort_key_most(const SimType *type)
+{
+    switch (type->kind) {
+    case SIM_BIT:
+    case SIM_TINYINT: return 1 + 1;
+    case SIM_SMALLINT: return 1 + 2;
+    case SIM_INT:
+    case SIM_SMALLMONEY: return 1 + 4;
+    case SIM_BIGINT:
+    case SIM_MONEY:
+    case SIM_REAL:
+    case SIM_FLOAT:
+    case SIM_DATE:
+    case SIM_TIME:
+    case SIM_DATETIME:
+    case SIM_SMALLDATETIME:
+    case SIM_DATETIME2:
+    case SIM_DATETIMEOFFSET: return 1 + 8;
+    case SIM_DECIMAL:
+    case SIM_UNIQUEIDENTIFIER: return 1 + 16;
+    case SIM_ROWVERSION: return 1 + 2 * 8 + 2;
+    case SIM_BINARY:
+    case SIM_VARBINARY: return type->length > 0 ? 1 + 2 * (size_t)type->length + 2 : 0;
+    case SIM_CHAR:
+    case SIM_VARCHAR:
+    case SIM_NCHAR:
+    case SIM_NVARCHAR:
+    case SIM_TEXT:
+    case SIM_NTEXT:
+    case SIM_IMAGE:
+    case SIM_XML:
+    case SIM_VARIANT: return 0;
+    }
+    return 0;
 }
