@@ -29,8 +29,8 @@ typedef struct Scan {
     /* The last point that was looked up, and its row. */
     bool      has_point, point_found, point_served;
     SimValue *point_key;
-    SimValue *point_row;
-    size_t    point_rounds;
+    SlotWire *point_asked; /* the same as the outer row has it; no bytes: it was computed */
+    Bytes    *point_row;   /* of each column */
     bool      is_watched; /* on_read waits for rows of it */
     int64_t   rows_found;
 } Scan;
@@ -200,6 +200,20 @@ static bool same_point(const Scan *scan)
     return true;
 }
 
+/* The key comes from an outer row's columns, and these are stored as they were the last time. */
+static bool asks_again(const Scan *scan, const Exec *exec)
+{
+    for (size_t i = 0; i < scan->spec.equal_count; i++) {
+        const SlotWire *asked = &scan->point_asked[i];
+        if (asked->wire.ptr == NULL) return false;
+        const SlotWire *now = &exec->wires[scan->spec.equal[i]->slot];
+        if (now->wire.ptr == NULL || now->type != asked->type || now->wire.len != asked->wire.len ||
+            memcmp(now->wire.ptr, asked->wire.ptr, asked->wire.len) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* TABLOCK and TABLOCKX: to the end of the transaction where row locks would be held so long. */
 static bool scan_lock_table(const BoundSource *source, SimTxn *txn, SimIsolation isolation,
                             SimError *error)
@@ -274,13 +288,17 @@ static bool scan_open(Op *op, Exec *exec)
         *LIST_PUSH(exec->arena, &exec->scans) = &scan->scan;
     }
     scan_release(scan, exec);
+    scan->point_served = false;
+    if (scan->has_point && asks_again(scan, exec)) {
+        scan->is_empty = false;
+        return true;
+    }
     arena_reset(scan->arena);
     exec->scratch = scan->scratch;
     arena_reset(scan->scratch);
     if (!scan_range(scan, exec, &range)) return false;
     if (scan->is_empty) return true;
-    scan->point_served = false;
-    if (scan->spec.is_point && scan->has_point && same_point(scan)) return true;
+    if (scan->has_point && same_point(scan)) return true;
     scan->has_point = false;
     return scan_open_model(scan, exec, &range);
 }
@@ -331,27 +349,53 @@ static Pull scan_next_row(Scan *scan, Exec *exec)
     return pull;
 }
 
-/* Remembers the row of this point for the next opening. The copy is made when the point is asked for a second time in a row at the earliest:
- * here, after the first, because joins of change rows with their commits repeat it. */
+static Bytes wire_copy(Scan *scan, Bytes wire)
+{
+    uint8_t *copy = arena_alloc_uninit(scan->key_arena, wire.len + 1);
+
+    memcpy(copy, wire.ptr, wire.len);
+    return (Bytes){copy, wire.len};
+}
+
+static void restore_point(const Scan *scan, Exec *exec)
+{
+    for (size_t i = 0; i < scan->column_count; i++)
+        exec->wires[scan->columns[i].slot] = (SlotWire){scan->columns[i].type, scan->point_row[i],
+                                                        true};
+}
+
+static void remember_point(Scan *scan, Exec *exec)
+{
+    arena_reset(scan->key_arena);
+    for (size_t i = 0; i < scan->spec.equal_count; i++) {
+        const Node *node     = scan->spec.equal[i];
+        scan->point_key[i]   = value_copy(scan->key_arena, &scan->equal[i]);
+        scan->point_asked[i] = (SlotWire){0};
+        if (node == NULL || node->kind != NODE_SLOT || exec->wires[node->slot].wire.ptr == NULL)
+            continue;
+        scan->point_asked[i]      = exec->wires[node->slot];
+        scan->point_asked[i].wire = wire_copy(scan, scan->point_asked[i].wire);
+    }
+    for (size_t i = 0; scan->point_found && i < scan->column_count; i++)
+        scan->point_row[i] = wire_copy(scan, exec->wires[scan->columns[i].slot].wire);
+}
+
+/* Remembers the row of this point for the next opening: joins of change rows with their commits ask
+ * for the same one again and again. */
 static Pull scan_next_point(Scan *scan, Exec *exec)
 {
     if (scan->point_served) return PULL_END;
     scan->point_served = true;
     if (scan->has_point) {
         if (!scan->point_found) return PULL_END;
-        tuple_restore(exec, &scan->op.slots, scan->point_row);
+        restore_point(scan, exec);
         return PULL_ROW;
     }
     Pull pull = scan_next_row(scan, exec);
     if (pull == PULL_ERROR) return pull;
-    arena_reset(scan->key_arena);
-    for (size_t i = 0; i < scan->spec.equal_count; i++)
-        scan->point_key[i] = value_copy(scan->key_arena, &scan->equal[i]);
     scan->point_found = pull == PULL_ROW;
-    if (scan->point_found) {
-        scan->point_row = tuple_save(scan->key_arena, exec, &scan->op.slots);
-        tuple_restore(exec, &scan->op.slots, scan->point_row);
-    }
+    remember_point(scan, exec);
+    if (scan->point_found) restore_point(scan, exec);
     scan->has_point = true;
     scan_release(scan, exec);
     return pull;
@@ -482,10 +526,12 @@ Op *op_scan(Arena *arena, const ScanSpec *spec)
         index = source->info->indexes[0];
     scan->op   = (Op){.open = scan_open, .next = scan_next, .close = scan_close, .skip = scan_skip};
     scan->spec = *spec;
-    scan->columns   = ARENA_ARRAY(arena, ScanColumn, source->column_count + 1);
-    scan->equal     = ARENA_ARRAY(arena, SimValue, spec->equal_count + 1);
-    scan->point_key = ARENA_ARRAY(arena, SimValue, spec->equal_count + 1);
-    scan->types     = ARENA_ARRAY(arena, SimType, (index ? index->column_count : 0) + 1);
+    scan->columns     = ARENA_ARRAY(arena, ScanColumn, source->column_count + 1);
+    scan->equal       = ARENA_ARRAY(arena, SimValue, spec->equal_count + 1);
+    scan->point_key   = ARENA_ARRAY(arena, SimValue, spec->equal_count + 1);
+    scan->point_asked = ARENA_ARRAY(arena, SlotWire, spec->equal_count + 1);
+    scan->point_row   = ARENA_ARRAY(arena, Bytes, source->column_count + 1);
+    scan->types       = ARENA_ARRAY(arena, SimType, (index ? index->column_count : 0) + 1);
     for (size_t i = 0; index && i < index->column_count; i++)
         for (size_t c = 0; c < source->info->column_count; c++)
             if (source->info->columns[c].column_id == index->columns[i].column_id)
