@@ -342,6 +342,16 @@ static bool is_outside(const SimScan *scan, const Item *item)
     return scan->backwards ? order < 0 : order >= 0;
 }
 
+/* So that not every item has to be compared with the end of the range. */
+static bool leaf_is_inside(const SimScan *scan, TreeAt at)
+{
+    const ScanBound *bound = scan->backwards ? &scan->low : &scan->high;
+
+    if (!bound->is_set) return true;
+    return scan->backwards ? tree_leaf_is_from(scan->tree, at, bound_key(bound))
+                           : tree_leaf_is_below(scan->tree, at, bound_key(bound));
+}
+
 static void remember(SimScan *scan, const Item *last)
 {
     if (last == NULL) return;
@@ -466,14 +476,20 @@ static void take_row(SimScan *scan)
  * latch held. */
 static Look gather(SimScan *scan, SimError *error)
 {
-    const Item *last = NULL;
-    Look        look = LOOK_STOP;
-    TreeAt      at   = scan->at_is_set && scan->changes == scan->tree->changes ? scan->at
-                                                                               : find_start(scan);
+    const Item     *last   = NULL;
+    const TreeLeaf *leaf   = NULL;
+    bool            inside = false;
+    Look            look   = LOOK_STOP;
+    TreeAt          at     = scan->at_is_set && scan->changes == scan->tree->changes ? scan->at
+                                                                                     : find_start(scan);
 
     while (scan->row_count < scan->batch) {
         Item *item = tree_item(at);
-        if (item == NULL || is_outside(scan, item)) {
+        if (item != NULL && at.leaf != leaf) {
+            leaf   = at.leaf;
+            inside = leaf_is_inside(scan, at);
+        }
+        if (item == NULL || (!inside && is_outside(scan, item))) {
             scan->is_at_end = true;
             break;
         }

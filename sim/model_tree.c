@@ -461,6 +461,23 @@ TreeAt tree_previous(TreeAt at)
     return (TreeAt){at.leaf->previous, at.leaf->previous->count - 1};
 }
 
+/* How the item stands to `key`. */
+static int order_at(const Tree *tree, const TreeLeaf *leaf, uint32_t index, Bytes key)
+{
+    return compare_item(tree, leaf->heads[index], leaf->items[index], key_head(key.ptr, key.len),
+                        key);
+}
+
+bool tree_leaf_is_below(const Tree *tree, TreeAt at, Bytes key)
+{
+    return order_at(tree, at.leaf, at.leaf->count - 1, key) < 0;
+}
+
+bool tree_leaf_is_from(const Tree *tree, TreeAt at, Bytes key)
+{
+    return order_at(tree, at.leaf, 0, key) >= 0;
+}
+
 static bool check_inner(const void *node, int height, const TreeLeaf **leaf)
 {
     if (height == 0) {

@@ -64,6 +64,9 @@ TreeAt tree_last(const Tree *tree);
 Item  *tree_item(TreeAt at); /* NULL at an end */
 TreeAt tree_next(TreeAt at);
 TreeAt tree_previous(TreeAt at);
+/* Whether every item of the position's leaf is below `key`; at or above it. */
+bool tree_leaf_is_below(const Tree *tree, TreeAt at, Bytes key);
+bool tree_leaf_is_from(const Tree *tree, TreeAt at, Bytes key);
 /* Order of keys, order of links, counts; for tests. */
 bool tree_check(const Tree *tree);
 

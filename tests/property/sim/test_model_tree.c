@@ -74,6 +74,24 @@ static void check_walks(const Tree *tree, const Oracle *oracle, const Item *key)
         assert_ptr_equal(tree_item(below), oracle->items[i]);
 }
 
+/* What is said of a leaf holds for its items, one by one. */
+static void check_leaves(const Tree *tree, const Item *key)
+{
+    TreeAt next;
+
+    for (TreeAt at = tree_first(tree); tree_item(at) != NULL; at = next) {
+        TreeAt item  = at;
+        bool   below = true, from = true;
+        for (; tree_item(item) != NULL && item.leaf == at.leaf; item = tree_next(item)) {
+            below &= compare(tree_item(item), key) < 0;
+            from &= compare(tree_item(item), key) >= 0;
+        }
+        next = item;
+        assert_int_equal(tree_leaf_is_below(tree, at, key_of(key)), below);
+        assert_int_equal(tree_leaf_is_from(tree, at, key_of(key)), from);
+    }
+}
+
 static void step(Tree *tree, Oracle *oracle, Arena *arena, Rng *rng, uint64_t insert_share)
 {
     Item  *keyed = random_item(arena, rng, 6, 12), *item = keyed;
@@ -115,6 +133,8 @@ static void compare_with_array(TreeReadKey read)
             assert_true(tree_check(&tree));
             for (int i = 0; i < 50; i++)
                 check_walks(&tree, oracle, random_item(arena, rng, 6, 12));
+            for (int i = 0; i < 10; i++)
+                check_leaves(&tree, random_item(arena, rng, 6, 12));
         }
         tree_clear(&tree, NULL, NULL);
         arena_close(arena);
