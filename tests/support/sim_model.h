@@ -148,16 +148,18 @@ UNUSED static SimColumn test_column(const char *name, const char *type, bool is_
 }
 
 /* dbo.<name>(id int not null, v int, s varchar(50)), with a clustered primary key on id unless
- * `heap`, and an index or a unique index "by_v" on v when asked. */
+ * `heap`, and an index or a unique index "by_v" on v when asked. With `long_key` s is varbinary(25)
+ * and in the key behind id, which is then so long that it stands in the rows alone. */
 typedef struct TestTable {
-    bool heap, by_v, by_v_unique;
+    bool heap, by_v, by_v_unique, long_key;
 } TestTable;
 
 UNUSED static SimTable *make_table(Actor *actor, const char *name, TestTable options)
 {
-    SimColumn      columns[] = {test_column("id", "int", false), test_column("v", "int", true),
-                                test_column("s", "varchar(50)", true)};
-    SimIndexColumn id = {.column_id = 1}, v = {.column_id = 2};
+    SimColumn columns[] = {
+        test_column("id", "int", false), test_column("v", "int", true),
+        test_column("s", options.long_key ? "varbinary(25)" : "varchar(50)", true)};
+    SimIndexColumn id[] = {{.column_id = 1}, {.column_id = 3}}, v = {.column_id = 2};
     SimIndex       indexes[2];
     size_t         index_count = 0;
     SimTable      *table       = NULL;
@@ -168,8 +170,8 @@ UNUSED static SimTable *make_table(Actor *actor, const char *name, TestTable opt
                                             .is_unique      = true,
                                             .is_clustered   = true,
                                             .is_primary_key = true,
-                                            .columns        = &id,
-                                            .column_count   = 1};
+                                            .columns        = id,
+                                            .column_count   = options.long_key ? 2 : 1};
     if (options.by_v || options.by_v_unique)
         indexes[index_count++] = (SimIndex){.name         = STR("by_v"),
                                             .is_unique    = options.by_v_unique,

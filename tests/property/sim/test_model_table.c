@@ -183,15 +183,15 @@ static int64_t oracle_count(const Oracle *oracle)
     return count;
 }
 
-static void a_table_agrees_with_an_array(void **state)
+static void compare_with_array(bool long_key)
 {
-    (void)state;
     FOR_EACH_SEED (seed, 60) {
         Run run = {
             .world = world_simulated(seed), .rng = rng_new(seed), .v_is_unique = seed % 2 == 0};
         actor_open(&run.actor, run.world, 51);
-        run.table = make_table(&run.actor, "t",
-                               (TestTable){.by_v = true, .by_v_unique = run.v_is_unique});
+        run.table = make_table(
+            &run.actor, "t",
+            (TestTable){.by_v = true, .by_v_unique = run.v_is_unique, .long_key = long_key});
         for (int i = 0; i < 60; i++) {
             run_transaction(&run);
             SimTxn *txn = actor_begin(&run.actor);
@@ -205,10 +205,23 @@ static void a_table_agrees_with_an_array(void **state)
     }
 }
 
+static void a_table_agrees_with_an_array(void **state)
+{
+    (void)state;
+    compare_with_array(false);
+}
+
+static void a_table_of_long_keys_agrees_with_an_array(void **state)
+{
+    (void)state;
+    compare_with_array(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         property_test(a_table_agrees_with_an_array),
+        property_test(a_table_of_long_keys_agrees_with_an_array),
     };
     return RUN_TESTS(tests);
 }
