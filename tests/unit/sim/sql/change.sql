@@ -172,3 +172,102 @@ SELECT is_nullable FROM sys.columns WHERE object_id = OBJECT_ID('keyed');
 --> is_nullable
 --> 0
 --> (1)
+||||||| parent of b466863 (sim: joins on a point and tables of long keys in SQL; docs: memory of change rows)
+CREATE TABLE long_key (a binary(10) NOT NULL, b binary(10) NOT NULL, c int NOT NULL, v int NULL, CONSTRAINT PK_long_key PRIMARY KEY (a, b, c DESC));
+-->
+CREATE UNIQUE INDEX by_v ON long_key (v);
+-->
+INSERT INTO long_key VALUES (0x0001, 0x00FF00, 1, 10), (0x0001, 0x00FF00, 2, 20), (0x0001, 0x00FF01, 1, 30), (0x0002, 0x, 1, 40), (0xFF, 0xFF, -1, 50);
+--> (5)
+SELECT c, v FROM long_key ORDER BY a, b, c DESC;
+--> c|v
+--> 2|20
+--> 1|10
+--> 1|30
+--> 1|40
+--> -1|50
+--> (5)
+SELECT c, v FROM long_key WHERE a = 0x00010000000000000000 AND b > 0x00FF0000000000000000;
+--> c|v
+--> 1|30
+--> (1)
+SELECT v FROM long_key WHERE a >= 0x00010000000000000000 AND a < 0x00FF0000000000000000 ORDER BY a DESC, b DESC, c;
+--> v
+--> 40
+--> 30
+--> 10
+--> 20
+--> (4)
+INSERT INTO long_key VALUES (0x0001, 0x00FF00, 2, 60);
+--> !2627 14 1 line 1: Violation of PRIMARY KEY constraint 'PK_long_key'. Cannot insert duplicate key in object 'dbo.long_key'. The duplicate key value is (0x00010000000000000000, 0x00FF0000000000000000, 2).
+--> # The statement has been terminated.
+INSERT INTO long_key VALUES (0x0001, 0x00FF00, 3, 20);
+--> !2601 14 1 line 1: Cannot insert duplicate key row in object 'dbo.long_key' with unique index 'by_v'. The duplicate key value is (20).
+--> # The statement has been terminated.
+BEGIN TRAN;
+-->
+DELETE FROM long_key WHERE v = 20;
+--> (1)
+INSERT INTO long_key VALUES (0x0001, 0x00FF00, 2, 21);
+--> (1)
+UPDATE long_key SET b = 0xEE WHERE v = 30;
+--> (1)
+UPDATE long_key SET c = 7 - c, v = v + 1 WHERE a = 0x00020000000000000000;
+--> (1)
+DELETE FROM long_key WHERE a = 0xFF000000000000000000;
+--> (1)
+SELECT b, c, v FROM long_key ORDER BY a, b, c DESC;
+--> b|c|v
+--> 0x00FF0000000000000000|2|21
+--> 0x00FF0000000000000000|1|10
+--> 0xEE000000000000000000|1|30
+--> 0x00000000000000000000|6|41
+--> (4)
+SELECT v, c FROM long_key WHERE v BETWEEN 20 AND 45 ORDER BY v;
+--> v|c
+--> 21|2
+--> 30|1
+--> 41|6
+--> (3)
+ROLLBACK;
+-->
+SELECT v, c FROM long_key WHERE v > 0 ORDER BY v;
+--> v|c
+--> 10|1
+--> 20|2
+--> 30|1
+--> 40|1
+--> 50|-1
+--> (5)
+UPDATE long_key SET c = c + 1;
+--> (5)
+DELETE FROM long_key WHERE v = 20;
+--> (1)
+DELETE FROM long_key WHERE v = 50;
+--> (1)
+INSERT INTO long_key VALUES (0xFF, 0xFF, 0, 51), (0xFF, 0xFF, 1, 52);
+--> (2)
+EXEC sp_rename 'long_key.c', 'd', 'COLUMN';
+--> # Caution: Changing any part of an object name could break scripts and stored procedures.
+ALTER TABLE long_key ADD e int NULL;
+-->
+INSERT INTO long_key VALUES (0xFE, 0xFF, 0, 53, 9);
+--> (1)
+SELECT d, v, e FROM long_key ORDER BY a, b, d DESC;
+--> d|v|e
+--> 2|10|NULL
+--> 2|30|NULL
+--> 2|40|NULL
+--> 0|53|9
+--> 1|52|NULL
+--> 0|51|NULL
+--> (6)
+TRUNCATE TABLE long_key;
+-->
+INSERT INTO long_key VALUES (0xFE, 0xFF, 0, 53, 9), (0xFD, 0xFF, 0, 54, 9);
+--> (2)
+SELECT v FROM long_key WHERE a > 0x01 ORDER BY a, b, d DESC;
+--> v
+--> 54
+--> 53
+--> (2)

@@ -172,6 +172,44 @@ SELECT c.name FROM c, o WHERE c.id = o.cid AND o.amount = 20;
 --> name
 --> Ann
 --> (1)
+CREATE TABLE p (k int PRIMARY KEY, t varchar(10) NULL, n int NULL);
+-->
+CREATE TABLE q (id int PRIMARY KEY, k int NULL, b bigint NULL);
+-->
+INSERT INTO p VALUES (1, 'one', NULL), (2, NULL, 2);
+--> (2)
+INSERT INTO q VALUES (1, 1, 1), (2, 1, 1), (3, NULL, NULL), (4, 1, 1), (5, 2, 2), (6, 2, 2), (7, 3, 3), (8, 3, 3), (9, 2, 2);
+--> (9)
+SELECT q.id, p.t, p.n FROM q LEFT JOIN p ON p.k = q.k ORDER BY q.id;
+--> id|t|n
+--> 1|one|NULL
+--> 2|one|NULL
+--> 3|NULL|NULL
+--> 4|one|NULL
+--> 5|NULL|2
+--> 6|NULL|2
+--> 7|NULL|NULL
+--> 8|NULL|NULL
+--> 9|NULL|2
+--> (9)
+SELECT q.id, p.t, LEN(p.t) AS l, p.n + 1 AS m FROM q JOIN p ON p.k = q.b ORDER BY q.id;
+--> id|t|l|m
+--> 1|one|3|NULL
+--> 2|one|3|NULL
+--> 4|one|3|NULL
+--> 5|NULL|NULL|3
+--> 6|NULL|NULL|3
+--> 9|NULL|NULL|3
+--> (6)
+SELECT q.id, p.t, p.k FROM q JOIN p ON p.k = q.k + 0 ORDER BY q.id;
+--> id|t|k
+--> 1|one|1
+--> 2|one|1
+--> 4|one|1
+--> 5|NULL|2
+--> 6|NULL|2
+--> 9|NULL|2
+--> (6)
 SELECT nothing FROM c;
 --> !207 16 1 line 1: Invalid column name 'nothing'.
 SELECT c.nothing, x.id FROM c;
