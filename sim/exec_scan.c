@@ -31,7 +31,7 @@ typedef struct Scan {
     SimValue *point_key;
     SlotWire *point_asked; /* the same as the outer row has it; no bytes: it was computed */
     Bytes    *point_row;   /* of each column */
-    bool      is_watched; /* on_read waits for rows of it */
+    bool      is_watched;  /* on_read waits for rows of it */
     int64_t   rows_found;
 } Scan;
 
