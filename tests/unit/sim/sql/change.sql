@@ -172,7 +172,6 @@ SELECT is_nullable FROM sys.columns WHERE object_id = OBJECT_ID('keyed');
 --> is_nullable
 --> 0
 --> (1)
-||||||| parent of b466863 (sim: joins on a point and tables of long keys in SQL; docs: memory of change rows)
 CREATE TABLE long_key (a binary(10) NOT NULL, b binary(10) NOT NULL, c int NOT NULL, v int NULL, CONSTRAINT PK_long_key PRIMARY KEY (a, b, c DESC));
 -->
 CREATE UNIQUE INDEX by_v ON long_key (v);
