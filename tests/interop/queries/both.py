@@ -27,8 +27,9 @@ def driver_strings(server):
 
 
 def number(error):
-    """The server's number of an ODBC error."""
-    return int(error.args[1].rsplit("(", 2)[1].split(")")[0])
+    """The server's number of an ODBC error; 0 for an error of the client's own."""
+    found = re.search(r"\((\d+)\) \(SQL", str(error.args[-1]))
+    return int(found.group(1)) if found else 0
 
 
 def utc_of(raw):

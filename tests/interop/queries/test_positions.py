@@ -323,12 +323,13 @@ def ranges_are_cut_at_commits(world, name):  # L10, L11, Q14, Q15
             at += size
         want = [(hexed(tile[-1]), hexed(stepped(tile[-1], 1)), len(tile)) for tile in tiles]
         values = [hexed(low.lsn), hexed(high.lsn)]
-        world.both.check(f"SELECT {hex_of('MAX(__$start_lsn)')} AS b, {hex_of('sys.fn_cdc_increment_lsn(MAX(__$start_lsn))')} AS n, COUNT_BIG(*) AS r FROM (SELECT __$start_lsn, "
+        counters = world.both.check(f"SELECT {hex_of('MAX(__$start_lsn)')} AS b, {hex_of('sys.fn_cdc_increment_lsn(MAX(__$start_lsn))')} AS n, COUNT_BIG(*) AS r FROM (SELECT __$start_lsn, "
                          f"NTILE({n}) OVER (ORDER BY __$start_lsn) AS g FROM cdc.[dbo_first_CT] WHERE __$start_lsn BETWEEN {BIN} AND {BIN}) x GROUP BY g ORDER BY b", values, want,
                          names=["b", "n", "r"])
-        world.both.check(f"WITH r AS (SELECT c.[__$start_lsn] AS l, NTILE({n}) OVER (ORDER BY c.[__$start_lsn]) AS tile FROM cdc.[dbo_first_CT] AS c "
+        counters += world.both.check(f"WITH r AS (SELECT c.[__$start_lsn] AS l, NTILE({n}) OVER (ORDER BY c.[__$start_lsn]) AS tile FROM cdc.[dbo_first_CT] AS c "
                          f"WHERE c.[__$start_lsn] >= {BIN} AND c.[__$start_lsn] <= {BIN}) SELECT CONVERT(char(22), MAX(r.l), 1) AS last_lsn, "
                          "CONVERT(char(22), sys.fn_cdc_increment_lsn(MAX(r.l)), 1) AS next_lsn, COUNT_BIG(*) AS row_count FROM r GROUP BY r.tile ORDER BY MAX(r.l);", values, want)
+        assert all(stats.examined <= len(own) and not stats.scans for stats in counters), counters
 
 
 @each_zone

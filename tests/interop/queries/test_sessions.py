@@ -138,6 +138,28 @@ def each_query_needs_the_grants_it_says_and_no_other(_folder):  # 1.12
         server.close()
 
 
+@test
+def an_instance_that_capture_has_not_reached_has_no_end(_folder):  # Q07: NULL or zero, as the server is
+    for knob, want in (("null", None), ("zero", hexed(ZERO))):
+        server = start("--knob", f"min_lsn_before_capture={knob}")
+        try:
+            server.sql(SETUP.replace("EXEC tidesim.scan_now;", ""))
+            for grant, _ in GRANTS.values():
+                server.sql(grant)
+            reader, sql = Both(server, **READER), "SELECT CONVERT(char(22), sys.fn_cdc_get_min_lsn(?), 1) AS min_lsn;"
+            reader.check(sql, ["dbo_paid"], [(want,)])
+            reader.check(sql, ["dbo_none"], [(hexed(ZERO),)])
+            equal(len(reader.rows("EXEC sys.sp_cdc_help_change_data_capture")), 1)
+            server.sql("EXEC tidesim.scan_now")
+            (row,) = reader.table("EXEC sys.sp_cdc_help_change_data_capture")
+            reader.check(sql, ["dbo_paid"], [(hexed(row["start_lsn"]),)])
+            server.sql(GRANTS["role"][1])
+            reader.check(sql, ["dbo_paid"], [(hexed(ZERO),)])
+            reader.close()
+        finally:
+            server.close()
+
+
 # --- versions ---
 
 @test
@@ -214,7 +236,7 @@ class Later(threading.Thread):
 def waits_for(monitor, reader, writer):
     """Returns when the reader waits for the writer as sys.dm_exec_requests shows it."""
     seen = []
-    for _ in range(400):
+    for _ in range(200):
         seen = monitor.rows(f"SELECT r.status, r.wait_type, r.blocking_session_id FROM sys.dm_exec_requests AS r WHERE r.session_id = {reader.spid}")
         if seen == [("suspended", "LCK_M_S", writer.spid)]:
             return
@@ -252,8 +274,8 @@ def a_chunk_waits_for_a_writer_and_reads_what_it_committed(_folder):  # 1.7
             equal(sorted(session.rows(CHUNK, RANGE)), sorted(rows.items()))
             writer.rows("ROLLBACK")
     finally:
+        writer.close()  # first: whoever waits for it goes on
         both.close()
-        writer.close()
         server.close()
 
 
@@ -276,8 +298,8 @@ def a_lock_timeout_ends_the_read_alone_and_lasts_as_long_as_its_request(_folder)
             equal(session.rows(f"SET LOCK_TIMEOUT 0; {CHUNK}", ["5", "8"]), [(5, 50), (6, 60), (7, 70)])
         writer.rows("ROLLBACK")
     finally:
+        writer.close()  # first: whoever waits for it goes on
         both.close()
-        writer.close()
         server.close()
 
 
@@ -309,8 +331,8 @@ def snapshot_is_refused_until_allowed_then_reads_without_waiting(_folder):  # 1.
             equal(session.rows(SNAPSHOT + CHUNK, RANGE), [(2, 20), (3, 0)])
         both.check("SELECT d.snapshot_isolation_state, d.is_read_committed_snapshot_on FROM sys.databases AS d WHERE d.database_id = DB_ID()", [], [(1, False)])
     finally:
+        writer.close()  # first: whoever waits for it goes on
         both.close()
-        writer.close()
         server.close()
 
 
@@ -330,8 +352,8 @@ def versions_under_read_committed_are_read_without_waiting(_folder):  # 1.7, RCS
         for session in both.sessions:
             equal(sorted(session.rows(CHUNK, RANGE)), [(2, 20), (3, 0), (4, 40)], session.driver)
     finally:
+        writer.close()  # first: whoever waits for it goes on
         both.close()
-        writer.close()
         server.close()
 
 
