@@ -24,7 +24,10 @@ static bool run_files(const CliTarget *target, const CliOptions *options, Printe
         if (script_read(options->files.items[i], options->arena, &script, &failure) &&
             cli_run_script(target, &script, printer, options->keeps_going, &failure))
             continue;
-        if (ok) (void)err_copy(err, &failure);
+        if (ok)
+            (void)err_copy(err, &failure);
+        else
+            cli_print_error(&failure); /* of a file after the first that failed */
         ok = false;
         if (cancel_is_requested(target->cancel)) break;
     }

@@ -34,15 +34,21 @@ void cli_world_close(CliWorld *world)
     cancel_close(world->cancel);
 }
 
-int cli_world_status(const CliWorld *world, const Err *err)
+void cli_print_error(const Err *err)
 {
     char text[1800];
-    int  signal = signal_watch_get(world->signals);
+
+    err_format(err, text, sizeof text);
+    (void)fprintf(stderr, "tidesim: %s\n", text);
+}
+
+int cli_world_status(const CliWorld *world, const Err *err)
+{
+    int signal = signal_watch_get(world->signals);
 
     if (signal) return 128 + signal;
     if (err->code == ERR_NONE) return 0;
-    err_format(err, text, sizeof text);
-    (void)fprintf(stderr, "tidesim: %s\n", text);
+    cli_print_error(err);
     return err_exit_status(err->code);
 }
 
@@ -166,7 +172,7 @@ static bool run_repeated(const CliTarget *target, const Script *script, const Sc
 bool cli_run_script(const CliTarget *target, const Script *script, Printer *printer,
                     bool keeps_going, Err *err)
 {
-    bool ok = true;
+    size_t failed = 0;
 
     for (size_t i = 0; i < script->batches.count; i++) {
         Err  failure = ERR_INIT;
@@ -174,9 +180,10 @@ bool cli_run_script(const CliTarget *target, const Script *script, Printer *prin
 
         if (run_repeated(target, script, &script->batches.items[i], printer, &is_lost, &failure))
             continue;
-        if (ok) (void)err_copy(err, &failure); /* the first one is told at the end */
-        ok = false;
-        if (is_lost || !keeps_going) break;
+        if (is_lost || !keeps_going) return err_copy(err, &failure);
+        cli_print_error(&failure); /* at once, beside its messages */
+        failed++;
     }
-    return ok;
+    return failed == 0 || err_set(err, ERR_FAILED, "%.*s: %zu of %zu batches failed",
+                                  STR_ARG(script->name), failed, script->batches.count);
 }

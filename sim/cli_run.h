@@ -28,6 +28,7 @@ bool cli_world_open_server(CliWorld *world, const CliOptions *options, Err *err)
 /* A session of the sysadmin, in the options' database. */
 bool cli_world_open_session(CliWorld *world, const CliOptions *options, SimSession **out,
                             Err *err) MUST_CHECK;
+void cli_print_error(const Err *err);
 /* Prints the error, if there is one, and gives the exit status: the error's, or 130 and 143 after a signal. */
 int cli_world_status(const CliWorld *world, const Err *err);
 
@@ -38,7 +39,7 @@ typedef struct CliTarget { /* where a script runs: one of them */
 } CliTarget;
 
 /* Batch after batch. False when one had an error and `keeps_going` is not set, or the connection ended, or somebody wants
- * to stop; with `keeps_going` false at the end if any had one. The error names the file and the line. */
+ * to stop; with `keeps_going` each is told at once, and false at the end if there was one. The error names the file and the line. */
 bool cli_run_script(const CliTarget *target, const Script *script, Printer *printer,
                     bool keeps_going, Err *err) MUST_CHECK;
 
