@@ -52,13 +52,18 @@ def names(cursor):
     return [column[0] for column in cursor.description]
 
 
+def units(text):
+    """Of UTF-16, at least one."""
+    return max(len(text.encode("utf-16-le")) // 2, 1)
+
+
 def size_of(value, kind):
     """What a parameter is bound as, and declared as."""
     if isinstance(value, bytes):  # as JDBC's driver sends it
         return (pyodbc.SQL_VARBINARY, 8000, 0), "varbinary(8000)"
     if isinstance(value, int):
         return (pyodbc.SQL_INTEGER, 0, 0), "int"
-    size = max(len(value), 1)
+    size = units(value)
     return (pyodbc.SQL_VARCHAR if kind == "varchar" else pyodbc.SQL_WVARCHAR, size, 0), f"{kind}({size})"
 
 
@@ -93,7 +98,7 @@ class Session:
             self.cursor.execute(sql, *values)
         else:
             text, declared = named(sql), ", ".join(f"@P{at} {size_of(value, kind)[1]}" for at, value in enumerate(values, 1))
-            self.cursor.setinputsizes([(pyodbc.SQL_WVARCHAR if len(text) <= 4000 else pyodbc.SQL_WLONGVARCHAR, len(text), 0), (pyodbc.SQL_WVARCHAR, len(declared), 0)] + sizes)
+            self.cursor.setinputsizes([(pyodbc.SQL_WVARCHAR if units(text) <= 4000 else pyodbc.SQL_WLONGVARCHAR, units(text), 0), (pyodbc.SQL_WVARCHAR, units(declared), 0)] + sizes)
             self.cursor.execute("{CALL sp_executesql(" + ", ".join("?" * (len(values) + 2)) + ")}", text, declared, *values)
         while self.cursor.description is None and self.cursor.nextset():
             pass

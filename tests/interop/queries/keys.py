@@ -93,8 +93,7 @@ class Table:
     def script(self):
         columns = ", ".join(f"[{name}] {kind.declared}{kind.collate} {'NULL' if self.nullable else 'NOT NULL'}" for name, kind in zip(self.keys, self.kinds))
         keys = ", ".join(self.keys)
-        key = f"INDEX at_key CLUSTERED ({keys})" if self.nullable else f"PRIMARY KEY ({keys})"
-        lines = [f"CREATE TABLE dbo.{self.name} ({columns}, v int NULL" + ("" if self.nullable else f", {key}") + ");"]
+        lines = [f"CREATE TABLE dbo.{self.name} ({columns}, v int NULL" + ("" if self.nullable else f", PRIMARY KEY ({keys})") + ");"]
         if self.nullable:
             lines.append(f"CREATE UNIQUE CLUSTERED INDEX at_key ON dbo.{self.name} ({keys});")
         shuffled = random.Random(7).sample(self.rows, len(self.rows))

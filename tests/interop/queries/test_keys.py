@@ -321,6 +321,57 @@ def a_bound_that_does_not_convert_is_an_error(_folder):  # 1.13, "schema"
 
 
 @test
+def names_may_hold_anything(_folder):  # Q22, Q24, Q25, Q27 to Q31
+    both = open_world()
+    table, key, value = 'odd ]] \'x\' "y" 🙂 żółw', "k ]]'1", 'v"'
+    world["server"].sql(f"CREATE TABLE dbo.[{table}] ([{key}] varchar(9) NOT NULL PRIMARY KEY, [{value}] int);\nINSERT dbo.[{table}] SELECT CONCAT('w', value), value FROM GENERATE_SERIES(1, 9);\nGO\n")
+    source, plain = f"[dbo].[{table}] AS t", table.replace("]]", "]")
+    rows = [(f"w{n}", n) for n in range(1, 10)]
+    bound = "CAST(? COLLATE SQL_Latin1_General_CP1_CI_AS AS varchar(9))"
+    both.check(f"SELECT t.[{key}], t.[{value}] FROM {source} WHERE t.[{key}] >= {bound} AND t.[{key}] < {bound}", ["w3", "W6"], rows[2:5], names=[key.replace("]]", "]"), value])
+    both.check(f"SELECT u.[{key}] FROM (SELECT p.* FROM (SELECT TOP (3) t.[{key}] FROM {source} WHERE t.[{key}] >= {bound} ORDER BY t.[{key}]) AS p) AS u ORDER BY u.[{key}] "
+               "OFFSET 2 ROWS FETCH NEXT 1 ROWS ONLY", ["w3"], [("w5",)])
+    both.check(f"SELECT TOP (1) t.[{key}] FROM {source} ORDER BY t.[{key}] DESC", [], [("w9",)])
+    both.check(f"SELECT COUNT_BIG(*) AS n FROM {source}", [], [(9,)])
+    both.check("SELECT c.name, c.column_id FROM sys.columns AS c WHERE c.object_id = OBJECT_ID(QUOTENAME(?) + N'.' + QUOTENAME(?)) ORDER BY c.column_id;", ["dbo", plain],
+               [(key.replace("]]", "]"), 1), (value, 2)])
+    (row,) = both.rows("EXEC sys.sp_spaceused @objname = ?", [f"[dbo].[{table}]"])
+    equal((row[0], row[1].strip()), (plain, "9"))
+
+
+@test
+def bounds_may_be_coarser_than_keys_or_of_long_types(_folder):  # 1.5, 1.2: scale 7, rowversion, (max)
+    both = open_world()
+    server = world["server"]
+    start = datetime.datetime(2024, 2, 29, 23, 59, 59, 999990)
+    server.sql("CREATE TABLE dbo.fine (k1 int NOT NULL, k2 datetime2(7) NOT NULL, z datetimeoffset(7) NOT NULL, v int NOT NULL, PRIMARY KEY (k1, k2));\nCREATE INDEX at_z ON dbo.fine (z);\n"
+               "INSERT dbo.fine SELECT value % 2, DATEADD(ns, value * 300, CAST('2024-02-29T23:59:59.99999' AS datetime2(7))), "
+               "SWITCHOFFSET(TODATETIMEOFFSET(DATEADD(ns, value * 300, CAST('2024-02-29T23:59:59.99999' AS datetime2(7))), 0), value % 5 * 90), value FROM GENERATE_SERIES(0, 99);\n"
+               "CREATE TABLE dbo.seen (id int NOT NULL PRIMARY KEY, r rowversion NOT NULL, m varchar(max) COLLATE Greek_CI_AS NULL, b varbinary(max) NULL);\nCREATE UNIQUE INDEX at_r ON dbo.seen (r);\n"
+               "INSERT dbo.seen (id, m, b) SELECT value, CONCAT(N'λέξη', value % 7), CAST(value AS binary(4)) FROM GENERATE_SERIES(1, 60);\nGO\n")
+    for low, high in ((0, 30), (3, 4), (7, 7), (1, 29)):
+        texts = [(start + datetime.timedelta(microseconds=us)).isoformat(timespec="microseconds") for us in (low, high)]
+        for k1 in (0, 1):
+            want = [(n,) for n in range(100) if n % 2 == k1 and low * 10 <= n * 3 < high * 10]
+            counters = both.check("SELECT t.v FROM dbo.fine AS t WHERE t.k1 = CAST(? AS int) AND t.k2 >= CAST(? AS datetime2(7)) AND t.k2 < CAST(? AS datetime2(7)) ORDER BY t.k1, t.k2",
+                                  [str(k1), *texts], want)
+            no_scan("datetime2(7)", counters, 1, len(want))
+        want = [(n,) for n in range(100) if low * 10 <= n * 3 < high * 10]
+        counters = both.check("SELECT t.v FROM dbo.fine AS t WHERE t.z >= CAST(? AS datetimeoffset(7)) AND t.z < CAST(? AS datetimeoffset(7))",
+                              [text + "+00:00" for text in texts], want, ordered=False)
+        no_scan("datetimeoffset(7)", counters, 1, len(want))
+    marks = [row[0] for row in both.rows("SELECT r FROM dbo.seen ORDER BY r")]
+    equal(len(set(marks)), 60)
+    counters = both.check("SELECT t.id FROM dbo.seen AS t WHERE t.r >= CONVERT(binary(8), ?, 1) AND t.r < CONVERT(binary(8), ?, 1)", ["0x" + marks[10].hex(), "0x" + marks[25].hex()],
+                          [(n,) for n in range(11, 26)], ordered=False)
+    no_scan("rowversion", counters, 1, 15)
+    both.check("SELECT t.id FROM dbo.seen AS t WHERE t.m >= CAST(? COLLATE Greek_CI_AS AS varchar(max)) AND t.m < CAST(? COLLATE Greek_CI_AS AS varchar(max)) ORDER BY t.m, t.id",
+               ["ΛΈΞΗ2", "λέξη4"], [(n,) for rest in (2, 3) for n in range(1, 61) if n % 7 == rest])
+    both.check("SELECT t.id FROM dbo.seen AS t WHERE t.b >= CONVERT(varbinary(max), ?, 1) ORDER BY t.b", ["0x0000003a"], [(58,), (59,), (60,)])
+    equal(both.fails("SELECT t.id FROM dbo.seen AS t WHERE t.r >= CONVERT(binary(8), ?, 1)", ["0x00zz"]), 8114)
+
+
+@test
 def a_column_or_table_that_is_gone_says_so(_folder):  # Q29 and 1.13: what a chunk's read may find
     both = open_world()
     for sql, want in (("SELECT t.k1, t.gone FROM [dbo].[key_int] AS t WHERE t.k1 >= CAST(? AS int)", 207), ("SELECT t.k1 FROM [dbo].[key_gone] AS t WHERE t.k1 >= CAST(? AS int)", 208),

@@ -458,7 +458,12 @@ def the_same_question_in_other_words_has_the_same_answer(_folder):  # L06, L08 t
               (ct, [hexed(fallen[0][0]), style126(fallen[0][1]), *lsns], [(change[1], entry.utc) for entry, change in changes_of(world, low, high)]),
               (f"SELECT TOP (1) m.start_lsn, m.tran_end_time FROM {MAP} AS m WHERE m.start_lsn <= {BIN} ORDER BY m.start_lsn DESC;", lsns[:1], [(low.lsn, low.local)]),
               (f"SELECT {hex_of('MAX(start_lsn)')} FROM (SELECT TOP (3) start_lsn FROM {MAP} WHERE start_lsn > {BIN} ORDER BY start_lsn) t", lsns[:1],
-               [(hexed(around[3].lsn),)])]
+               [(hexed(around[3].lsn),)]),
+              (f"SELECT CONVERT(char(22), MAX(c.start_lsn), 1) AS end_lsn, COUNT(*) AS commits FROM (SELECT TOP (2) m.start_lsn FROM {MAP} AS m WHERE m.start_lsn > {BIN} "
+               "ORDER BY m.start_lsn) AS c;", lsns[:1], [(hexed(around[2].lsn), 2)]),
+              (f"SELECT CONVERT(char(22), COALESCE((SELECT TOP (1) m.start_lsn FROM {MAP} AS m WHERE m.tran_end_time <= DATEADD(hour, -3, CONVERT(datetime, ?, 126)) "
+               "ORDER BY m.tran_end_time DESC, m.start_lsn DESC), 0x00000000000000000000), 1) AS below;", [low.local.isoformat(timespec="milliseconds")],
+               [(hexed(world.before(low.local)),)])]
     for sql, values, want in asked:
         plain = {stats[:1] + stats[2:] for stats in both.check(sql, values, want)}
         assert len(plain) == 1 and not any(scans for *_, scans in plain), f"{plain}: {sql}"

@@ -269,6 +269,12 @@ def a_chunk_waits_for_a_writer_and_reads_what_it_committed(_folder):  # 1.7
                         want = after if end == "COMMIT" else rows
                         equal(read.result(), sorted(want.items()), f"{session.driver}: {change}, {end}")
                         writer.rows("DELETE dbo.kept WHERE id IN (2, 3, 4, 50); INSERT dbo.kept VALUES (2, 20), (3, 30), (4, 40)")
+                    writer.rows("DELETE dbo.kept WHERE id = 4; BEGIN TRAN; INSERT dbo.kept VALUES (4, 44)")  # a row that is not there yet
+                    read = Later(session, sql, values)
+                    waits_for(both.monitor, session, writer)
+                    writer.rows(end)
+                    equal(read.result(), [(2, 20), (3, 30)] + ([(4, 44)] if end == "COMMIT" else []), f"{session.driver}: INSERT, {end}")
+                    writer.rows("DELETE dbo.kept WHERE id = 4; INSERT dbo.kept VALUES (4, 40)")
             # A writer outside the range is nobody's business.
             writer.rows("BEGIN TRAN; UPDATE dbo.kept SET v = 0 WHERE id = 9")
             equal(sorted(session.rows(CHUNK, RANGE)), sorted(rows.items()))
@@ -332,6 +338,25 @@ def snapshot_is_refused_until_allowed_then_reads_without_waiting(_folder):  # 1.
         both.check("SELECT d.snapshot_isolation_state, d.is_read_committed_snapshot_on FROM sys.databases AS d WHERE d.database_id = DB_ID()", [], [(1, False)])
     finally:
         writer.close()  # first: whoever waits for it goes on
+        both.close()
+        server.close()
+
+
+@test
+def what_stands_before_a_select_is_no_result(_folder):  # 1.1, 1.2: the first result is the SELECT's, for a driver that looks at the first alone
+    server, both, writer = locked_world()
+    try:
+        server.sql("ALTER DATABASE shop SET ALLOW_SNAPSHOT_ISOLATION ON")
+        for session in both.sessions:
+            for sql, values in ((PLAIN, []), (CHUNK, RANGE)):
+                for prefix in ("SET LOCK_TIMEOUT 500; ", SNAPSHOT, "SET LOCK_TIMEOUT 500; " + SNAPSHOT):
+                    session.cursor.execute(prefix + sql, *values)
+                    equal([tuple(row) for row in session.cursor.fetchall()], [(2, 20), (3, 30), (4, 40)], f"{session.driver}: {prefix}{sql}")
+                    session.rows("SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCK_TIMEOUT -1")
+            session.rows("SET TEXTSIZE 2147483647 SET DEADLOCK_PRIORITY LOW")
+            equal(session.rows("SELECT @@TEXTSIZE"), [(2147483647,)])
+    finally:
+        writer.close()
         both.close()
         server.close()
 
