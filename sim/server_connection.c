@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define CURSOR_FETCH 7 /* sp_cursorfetch by number */
+#define CURSOR_FETCH     7                   /* sp_cursorfetch by number */
 #define LOGIN_BYTES_MOST ((size_t)128 << 10) /* a message of somebody who is not known yet */
 
 void connection_log(const Connection *connection, LogLevel level, const char *message,
@@ -133,8 +133,10 @@ static bool run_rpcs(Connection *connection, TdsCursor *cursor)
             return refuse_stream(connection);
         if (has && rpc.unreadable) return refuse_type(connection, rpc.unreadable);
         if (!has || !convert_parameters(connection, &rpc, &parameters)) return true;
-        sink->return_ordinal = 0;
-        sink->omits_columns  = omits_columns(&rpc);
+        sink->parameters      = parameters;
+        sink->parameter_count = rpc.parameters.count;
+        sink->next_output     = 0;
+        sink->omits_columns   = omits_columns(&rpc);
         if (!sim_session_rpc(connection->session, rpc.proc_id, rpc.name, parameters,
                              rpc.parameters.count, &sink->sink))
             return false;

@@ -18,7 +18,7 @@ typedef struct SocketTransport {
     TdsTransport transport; /* first */
     int          socket;
     Clock       *clock;
-    Cancel      *stop;         /* ends every wait; may be NULL */
+    Cancel      *stop; /* ends every wait; may be NULL */
     SimServer   *server;
     SimSession  *session;      /* NULL: before the login */
     Str          login, app;   /* empty before the login */
@@ -85,10 +85,12 @@ typedef struct TdsSink {
     size_t            column_count;
     bool              has_pending;
     SimDone           pending;
-    bool              ended_by_attention; /* the session has seen it: to be acknowledged behind the response */
-    bool              omits_columns;      /* the client has them from before */
-    bool              is_fatal;           /* a message of severity 20 or more was sent */
-    uint16_t          return_ordinal;
+    bool ended_by_attention; /* the session has seen it: to be acknowledged behind the response */
+    bool omits_columns;      /* the client has them from before */
+    bool is_fatal;           /* a message of severity 20 or more was sent */
+    const SimParameter *parameters; /* of the call that runs */
+    size_t              parameter_count;
+    size_t next_output; /* the parameter from where the next value that comes back is looked for */
     /* A client that may come back is told when it would not find its session as it was. */
     bool     tells_state, was_recoverable;
     uint32_t state_sequence;

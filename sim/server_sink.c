@@ -223,6 +223,20 @@ static bool on_return_status(SimSink *base, int32_t status)
     return is_open(sink);
 }
 
+/* Which parameter of the call comes back: the one of this name, else the next that is for output. Clients count by it. */
+static uint16_t take_ordinal(TdsSink *sink, Str name)
+{
+    size_t i = sink->next_output;
+
+    for (size_t k = 0; k < sink->parameter_count; k++)
+        if (!str_is_empty(name) && sim_name_equal(sink->parameters[k].name, name))
+            return (uint16_t)k;
+    while (i < sink->parameter_count && !sink->parameters[i].is_output)
+        i++;
+    sink->next_output = i + 1;
+    return (uint16_t)i;
+}
+
 static bool on_return_value(SimSink *base, Str name, const SimValue *value)
 {
     TdsSink *sink = of(base);
@@ -232,7 +246,7 @@ static bool on_return_value(SimSink *base, Str name, const SimValue *value)
     put_pending(sink, false);
     arena_reset(sink->row_arena);
     wire = tds_value_of_sim(value, &value->type, &type, sink->row_arena);
-    tds_put_return_value(sink->writer, sink->client.tds_version, sink->return_ordinal++, name,
+    tds_put_return_value(sink->writer, sink->client.tds_version, take_ordinal(sink, name), name,
                          &type, &wire);
     return is_open(sink);
 }
@@ -265,7 +279,7 @@ void tds_sink_close(TdsSink *sink)
 void tds_sink_begin(TdsSink *sink)
 {
     sink->has_pending = sink->ended_by_attention = sink->is_fatal = sink->omits_columns = false;
-    sink->return_ordinal                                                                = 0;
+    sink->parameter_count                                                               = 0;
 }
 
 static void put_state(TdsSink *sink)
