@@ -218,13 +218,14 @@ static bool system_columns_of(ColumnCall *columns, bool patterns)
 static bool send_columns(ProcCall *call, ColumnShape shape, const ResultSpec *specs, size_t count)
 {
     int64_t          odbc_version = 2, patterns = 1;
-    size_t           at       = 0;
-    SimTable        *table    = NULL;
-    const SimModule *module   = NULL;
-    SimDatabase     *database = call->session->database;
-    ColumnCall       columns  = {.call = call, .shape = shape};
+    size_t           at         = 0;
+    size_t           version_at = shape == COLUMNS_100 ? 5 : 4; /* behind @NameScope */
+    SimTable        *table      = NULL;
+    const SimModule *module     = NULL;
+    SimDatabase     *database   = call->session->database;
+    ColumnCall       columns    = {.call = call, .shape = shape};
 
-    if (!proc_i64(call, 4, &odbc_version) || !proc_i64(call, 6, &patterns) ||
+    if (!proc_i64(call, version_at, &odbc_version) || !proc_i64(call, version_at + 1, &patterns) ||
         !need_qualifier(call, 2) || !proc_columns(call, specs, count))
         return false;
     columns.version3 = odbc_version >= 3;
@@ -714,13 +715,14 @@ static bool sp_set_session_context(ProcCall *call)
     return true;
 }
 
-#define COLUMN_PARAMETERS \
-    "table_name,table_owner,table_qualifier,column_name,ODBCVer,NameScope,fUsePattern"
+#define COLUMN_PARAMETERS "table_name,table_owner,table_qualifier,column_name,ODBCVer,fUsePattern"
+#define COLUMN_PARAMETERS_100 \
+    "table_name,table_owner,table_qualifier,column_name,NameScope,ODBCVer,fUsePattern"
 const ProcEntry catalog_procs[] = {
     {"sp_columns", sp_columns, COLUMN_PARAMETERS},
     {"sp_columns_90", sp_columns_90, COLUMN_PARAMETERS},
-    {"sp_columns_100", sp_columns_100, COLUMN_PARAMETERS},
-    {"sp_columns_170", sp_columns_100, COLUMN_PARAMETERS},
+    {"sp_columns_100", sp_columns_100, COLUMN_PARAMETERS_100},
+    {"sp_columns_170", sp_columns_100, COLUMN_PARAMETERS_100},
     {"sp_sproc_columns", sp_sproc_columns,
      "procedure_name,procedure_owner,procedure_qualifier,column_name,ODBCVer,fUsePattern"},
     {"sp_sproc_columns_100", sp_sproc_columns_100,

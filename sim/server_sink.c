@@ -119,10 +119,16 @@ static bool is_long(const TdsType *type)
 
 static void cut_long_value(const TdsSink *sink, size_t index)
 {
-    TdsValue *value = &sink->values[index];
+    TdsValue      *value = &sink->values[index];
+    const TdsType *type  = &sink->columns[index].type;
+    size_t         unit  = type->token == TDS_TYPE_NVARCHAR || type->token == TDS_TYPE_NTEXT ||
+                          type->token == TDS_TYPE_XML
+                               ? 2
+                               : 1;
 
-    if (value->is_null || !is_long(&sink->columns[index].type)) return;
-    if (value->bytes.len > sink->text_size) value->bytes.len = sink->text_size & ~(size_t)1;
+    if (value->is_null || !is_long(type)) return;
+    if (value->bytes.len > sink->text_size)
+        value->bytes.len = sink->text_size - sink->text_size % unit;
 }
 
 static bool on_row(SimSink *base, const SimValue *values, size_t count)
