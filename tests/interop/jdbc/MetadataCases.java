@@ -39,7 +39,7 @@ final class MetadataCases {
         check("[cdc]\n[dbo]\n[sales]", about -> {
             List<String> all = Suite.rows(about.getSchemas(), "TABLE_SCHEM");
             all.retainAll(List.of("[cdc]", "[dbo]", "[sales]"));
-            return all;
+            return sorted(all);
         });
         check("[sales, shop]", about -> Suite.rows(about.getSchemas("shop", "sal%"), "TABLE_SCHEM", "TABLE_CATALOG"));
     }
