@@ -176,8 +176,9 @@ static bool check_use(Binder *binder, const Source *from, ChangeFunction functio
 
     if (!database || !sim_cdc_find_instance(database, name, binder->arena, instance) ||
         (function == NET_CHANGES && !instance->supports_net_changes))
-        return binder_error(binder, from->line, 208, "Invalid object name 'cdc.%.*s'.",
-                            STR_ARG(from->name.name));
+        return binder_error(binder, from->line, 208, "Invalid object name '%.*s%scdc.%.*s'.",
+                            STR_ARG(from->name.database),
+                            str_is_empty(from->name.database) ? "" : ".", STR_ARG(from->name.name));
     if (!session_user_in(binder->session, database, &user) ||
         !cdc_can_access_in(binder->session, database, instance))
         return binder_error(
