@@ -203,6 +203,7 @@ static void sp_executesql_takes_parameters_and_gives_outputs_back(void **state)
     assert_int_equal(item.return_status, 0);
     assert_true(client_find(client, TDS_ITEM_RETURN_VALUE, &item));
     assert_str_is(item.return_value.name, "@sum");
+    assert_int_equal(item.return_value.ordinal, 3); /* among all that were sent */
     assert_int_equal(item.return_value.value.i64, 21);
     assert_true(client_find(client, TDS_ITEM_DONE, &item));
     assert_int_equal(item.token, TDS_TOKEN_DONEPROC);
@@ -272,7 +273,8 @@ static void long_values_are_as_long_as_the_client_wants(void **state)
 
     assert_int_equal(long_length(client, text), 20000); /* a client of ODBC */
     assert_true(client_batch(client, "SET TEXTSIZE 101"));
-    assert_int_equal(long_length(client, text), 100);                         /* whole characters */
+    assert_int_equal(long_length(client, text), 100); /* whole characters */
+    assert_int_equal(long_length(client, "SELECT REPLICATE(CAST('x' AS varchar(max)), 200)"), 101);
     assert_int_equal(long_length(client, "SELECT REPLICATE('x', 200)"), 200); /* not long at all */
     assert_true(client_batch(client, "SET TEXTSIZE -1"));
     assert_int_equal(long_length(client, text), 20000);
@@ -348,8 +350,13 @@ static void an_attention_stops_a_wait_at_once(void **state)
     Client *client = connected(world);
     int64_t began_ms, took_ms;
 
-    for (int turn = 0; turn < 3; turn++) {
-        assert_true(client_send_batch(client, "SELECT 1; WAITFOR DELAY '00:00:20'; SELECT 2", 0));
+    static const char *const slow[] = {"SELECT 1; WAITFOR DELAY '00:00:20'; SELECT 2",
+                                       "SELECT COUNT_BIG(*) FROM GENERATE_SERIES(1, 1000000) a "
+                                       "CROSS JOIN GENERATE_SERIES(1, 1000000) b",
+                                       "SELECT 1; WAITFOR DELAY '00:00:20'; SELECT 2"};
+
+    for (size_t turn = 0; turn < COUNT_OF(slow); turn++) {
+        assert_true(client_send_batch(client, slow[turn], 0));
         clock_sleep_ms(world->clock, 50, NULL);
         began_ms = now_ms(world);
         assert_true(client_send_attention(client));

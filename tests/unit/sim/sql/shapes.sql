@@ -127,6 +127,8 @@ SELECT id, TODATETIMEOFFSET([shop].sys.fn_cdc_map_lsn_to_time([__$start_lsn]), D
 --> (4)
 SELECT * FROM cdc.fn_cdc_get_all_changes_nothing(0x00, 0x01, N'all');
 --> !208 16 1 line 1: Invalid object name 'cdc.fn_cdc_get_all_changes_nothing'.
+SELECT * FROM [shop].cdc.[fn_cdc_get_all_changes_nothing](0x00, 0x01, N'all');
+--> !208 16 1 line 1: Invalid object name 'shop.cdc.fn_cdc_get_all_changes_nothing'.
 SELECT CASE WHEN s.[status]=4 THEN 1 ELSE 0 END AS isRunning FROM [shop].sys.dm_server_services s WHERE s.[servicename] LIKE N'SQL Server Agent (%';
 --> isRunning
 --> 1
