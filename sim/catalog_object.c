@@ -470,6 +470,24 @@ static const VirtualColumn index_column_columns[] = {
     {"is_descending_key", "bit"}, {"is_included_column", "bit"},
 };
 
+static void index_column_row(VirtualRows *rows, const SimTableInfo *info, const SimIndex *index,
+                             size_t at)
+{
+    bool      is_key = at < index->column_count;
+    SimValue *row    = view_row(rows);
+
+    view_set(rows, row, "object_id", INT(info->object_id));
+    view_set(rows, row, "index_id", INT(index->index_id));
+    view_set(rows, row, "index_column_id", INT((int64_t)at + 1));
+    view_set(
+        rows, row, "column_id",
+        INT(is_key ? index->columns[at].column_id : index->included[at - index->column_count]));
+    view_set(rows, row, "key_ordinal", INT(is_key ? (int64_t)at + 1 : 0));
+    view_set(rows, row, "partition_ordinal", INT(0));
+    view_set(rows, row, "is_descending_key", BIT(is_key && index->columns[at].descending));
+    view_set(rows, row, "is_included_column", BIT(!is_key));
+}
+
 static bool fill_index_columns(VirtualRows *rows, Exec *exec, BoundSource *source)
 {
     size_t    at    = 0;
@@ -478,18 +496,9 @@ static bool fill_index_columns(VirtualRows *rows, Exec *exec, BoundSource *sourc
     while (view_next_table(exec, source->database, &at, &table)) {
         const SimTableInfo *info = sim_table_info(table);
         for (size_t i = 0; i < info->index_count; i++)
-            for (size_t c = 0; c < info->indexes[i]->column_count; c++) {
-                SimValue *row = view_row(rows);
-                view_set(rows, row, "object_id", INT(info->object_id));
-                view_set(rows, row, "index_id", INT(info->indexes[i]->index_id));
-                view_set(rows, row, "index_column_id", INT((int64_t)c + 1));
-                view_set(rows, row, "column_id", INT(info->indexes[i]->columns[c].column_id));
-                view_set(rows, row, "key_ordinal", INT((int64_t)c + 1));
-                view_set(rows, row, "partition_ordinal", INT(0));
-                view_set(rows, row, "is_descending_key",
-                         BIT(info->indexes[i]->columns[c].descending));
-                view_set(rows, row, "is_included_column", BIT(false));
-            }
+            for (size_t c = 0;
+                 c < info->indexes[i]->column_count + info->indexes[i]->included_count; c++)
+                index_column_row(rows, info, info->indexes[i], c);
     }
     return true;
 }

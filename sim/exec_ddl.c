@@ -580,6 +580,46 @@ static bool alter_table(const Ddl *ddl)
     return true;
 }
 
+static bool is_in_index(const SimIndex *index, int32_t column_id)
+{
+    for (size_t i = 0; i < index->column_count; i++)
+        if (index->columns[i].column_id == column_id) return true;
+    for (size_t i = 0; i < index->included_count; i++)
+        if (index->included[i] == column_id) return true;
+    return false;
+}
+
+static bool make_included(const Ddl *ddl, const SimTableInfo *info, SimIndex *index)
+{
+    const NameList *names = &ddl->stmt->columns;
+
+    if (names->count > 0 && index->is_clustered)
+        return sim_error(ddl->error, 10601,
+                         "Cannot specify included columns for a clustered index.");
+    index->included = ARENA_ARRAY(ddl->arena, int32_t, names->count + 1);
+    for (size_t i = 0; i < names->count; i++) {
+        ptrdiff_t at = find_column(info->columns, info->column_count, names->items[i]);
+        if (at < 0)
+            return sim_error(ddl->error, 1911,
+                             "Column name '%.*s' does not exist in the target table or view.",
+                             STR_ARG(names->items[i]));
+        const SimColumn *column = &info->columns[at];
+        if (is_in_index(index, column->column_id))
+            return sim_error(ddl->error, 1909,
+                             "Cannot use duplicate column names in index. Column name '%.*s' "
+                             "listed more than once.",
+                             STR_ARG(column->name));
+        if (column->type.kind == SIM_TEXT || column->type.kind == SIM_NTEXT ||
+            column->type.kind == SIM_IMAGE)
+            return sim_error(ddl->error, 1999,
+                             "Column '%.*s' in table '%.*s' is of a type that is invalid for use "
+                             "as included column in an index.",
+                             STR_ARG(column->name), STR_ARG(info->name));
+        index->included[index->included_count++] = column->column_id;
+    }
+    return true;
+}
+
 static bool create_index(const Ddl *ddl)
 {
     const Stmt  *stmt     = ddl->stmt;
@@ -591,7 +631,9 @@ static bool create_index(const Ddl *ddl)
     if (stmt->where) return sim_not_supported(ddl->error, "a filtered index");
     if (!find_table(ddl, &database, &table)) return false;
     const SimTableInfo *info = sim_table_info(table);
-    if (!make_index(ddl, &stmt->keys, info->columns, info->column_count, &index)) return false;
+    if (!make_index(ddl, &stmt->keys, info->columns, info->column_count, &index) ||
+        !make_included(ddl, info, &index))
+        return false;
     return sim_create_index(session_txn(ddl->session, database), table, &index, ddl->error);
 }
 

@@ -104,6 +104,8 @@ struct SimIndex {
     bool            is_unique, is_clustered, is_primary_key, is_unique_constraint;
     SimIndexColumn *columns;
     size_t          column_count;
+    int32_t        *included; /* column ids of INCLUDE, which the catalogue alone knows */
+    size_t          included_count;
 };
 
 /* What a table's rows must satisfy besides keys. */

@@ -60,6 +60,9 @@ SimIndex *index_copy(SimTable *table, Str table_name, const SimIndex *spec)
     index->name    = str_copy(arena, spec->name);
     index->columns = ARENA_ARRAY(arena, SimIndexColumn, spec->column_count);
     memcpy(index->columns, spec->columns, spec->column_count * sizeof *index->columns);
+    index->included = ARENA_ARRAY(arena, int32_t, spec->included_count + 1);
+    for (size_t i = 0; i < spec->included_count; i++)
+        index->included[i] = spec->included[i];
     if (index->object_id == 0 && (index->is_primary_key || index->is_unique_constraint))
         index->object_id = database_next_object_id(table->database);
     if (str_is_empty(index->name)) {

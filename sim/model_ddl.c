@@ -462,6 +462,8 @@ static bool index_has(const SimIndex *index, int32_t column_id)
 {
     for (size_t i = 0; i < index->column_count; i++)
         if (index->columns[i].column_id == column_id) return true;
+    for (size_t i = 0; i < index->included_count; i++)
+        if (index->included[i] == column_id) return true;
     return false;
 }
 

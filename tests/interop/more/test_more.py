@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SQLAlchemy, dlt and sling on a tidesim of their own: what they read from the catalogue, write, and read back. Prints TAP.
+"""SQLAlchemy, dlt, sling and ingestr on a tidesim of their own: what they read from the catalogue, write, and read back. Prints TAP.
 
   tests/interop/more/run [TEST...]
 """
@@ -9,6 +9,7 @@ import decimal
 import glob
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import urllib.parse
@@ -34,6 +35,7 @@ INSERT INTO dbo.orders VALUES (3, N'ж', -1.5, '2024-02-29T12:34:56.789', 922337
 CREATE TABLE dbo.lines (id int IDENTITY(5, 2) NOT NULL CONSTRAINT pk_lines PRIMARY KEY NONCLUSTERED, order_id int NOT NULL
   CONSTRAINT fk_order REFERENCES dbo.orders (id), qty int NOT NULL, twice AS qty * 2);
 CREATE CLUSTERED INDEX ix_lines ON dbo.lines (order_id, qty DESC);
+CREATE INDEX ix_qty ON dbo.lines (qty) INCLUDE (order_id);
 INSERT INTO dbo.lines (order_id, qty) SELECT 1 + value % 3, value FROM GENERATE_SERIES(1, 5000);
 GO
 CREATE SCHEMA other;
@@ -85,7 +87,8 @@ def sqlalchemy_reflects_tables_keys_and_indexes(folder):
             equal((seen.get_pk_constraint("lines")["name"], seen.get_pk_constraint("lines")["constrained_columns"]), ("pk_lines", ["id"]), name)
             equal([(key["name"], key["constrained_columns"], key["referred_table"], key["referred_columns"]) for key in seen.get_foreign_keys("lines")],
                   [("fk_order", ["order_id"], "orders", ["id"])], name)
-            equal([(index["name"], index["unique"], index["column_names"]) for index in seen.get_indexes("lines")], [("ix_lines", False, ["order_id", "qty"])], name)
+            indexes = sorted((index["name"], index["column_names"], index["dialect_options"]["mssql_include"]) for index in seen.get_indexes("lines"))
+            equal(indexes, [("ix_lines", ["order_id", "qty"], []), ("ix_qty", ["qty"], ["order_id"])], name)
             equal(seen.get_view_definition("paid", "other").startswith("CREATE VIEW other.paid"), True, name)
             shop.dispose()
     finally:
@@ -190,6 +193,25 @@ def sling_copies_tables_out_in_and_by_a_cursor(folder):
         server.sql("INSERT INTO dbo.lines (order_id, qty) VALUES (1, 10), (2, 20)")
         sling("--src-stream", "dbo.lines", "--tgt-conn", "SHOP", "--tgt-object", "other.lines", "--mode", "incremental", "--primary-key", "id", "--update-key", "id")
         equal("(0 rows affected)" in server.sql(same), True, "the news")
+    finally:
+        server.close()
+
+
+@test
+def ingestr_copies_tables(folder):
+    server = start(folder)
+    try:
+        source = f"mssql://sa:{PASSWORD}@{server.address}/shop?encrypt=disable"
+        for table in ("orders", "lines"):
+            command = [str(pathlib.Path(sys.executable).parent / "ingestr"), "ingest", "--yes", "--source-uri", source, "--source-table", "dbo." + table,
+                       "--dest-uri", f"sqlite:///{folder}/lake.db", "--dest-table", "main." + table]
+            done = subprocess.run(command, cwd=folder, env=dict(os.environ, HOME=str(folder)), capture_output=True, text=True, timeout=120)
+            equal(done.returncode, 0, done.stdout[-1500:] + done.stderr[-1500:])
+        lake = sqlite3.connect(folder / "lake.db")
+        equal(lake.execute("SELECT id, status, CAST(total AS real), big, f FROM orders ORDER BY id").fetchall(),
+              [(row[0], row[1], float(row[2]), row[4], row[8]) for row in ORDERS], "orders")
+        equal(lake.execute("SELECT COUNT(*), SUM(qty), SUM(twice), MIN(id) FROM lines").fetchall(), [(5000, 12502500, 25005000, 5)], "lines")
+        lake.close()
     finally:
         server.close()
 

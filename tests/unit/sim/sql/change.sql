@@ -270,3 +270,29 @@ SELECT v FROM long_key WHERE a > 0x01 ORDER BY a, b, d DESC;
 --> 54
 --> 53
 --> (2)
+-- INCLUDE: the catalogue tells of it, and the column stays.
+CREATE TABLE inc (id int NOT NULL PRIMARY KEY, a int NULL, b varchar(max) NULL, c ntext NULL);
+CREATE INDEX ix ON inc (a) INCLUDE (b, id);
+SELECT index_id, index_column_id, column_id, key_ordinal, is_included_column FROM sys.index_columns WHERE object_id = OBJECT_ID('inc') ORDER BY 1, 2;
+ALTER TABLE inc DROP COLUMN b;
+--> index_id|index_column_id|column_id|key_ordinal|is_included_column
+--> 1|1|1|1|0
+--> 2|1|2|1|0
+--> 2|2|3|0|1
+--> 2|3|1|0|1
+--> (4)
+--> !5074 16 1 line 5: The index 'ix' is dependent on column 'b'.
+--> !4922 16 9 line 5: ALTER TABLE DROP COLUMN b failed because one or more objects access this column.
+CREATE INDEX bad ON inc (a) INCLUDE (nothing);
+--> !1911 16 1 line 1: Column name 'nothing' does not exist in the target table or view.
+CREATE INDEX bad ON inc (a) INCLUDE (b, a);
+--> !1909 16 1 line 1: Cannot use duplicate column names in index. Column name 'a' listed more than once.
+CREATE INDEX bad ON inc (a) INCLUDE (c);
+--> !1999 16 1 line 1: Column 'c' in table 'inc' is of a type that is invalid for use as included column in an index.
+CREATE TABLE heap (a int, b int);
+CREATE CLUSTERED INDEX bad ON heap (a) INCLUDE (b);
+SELECT COUNT(*) AS n FROM sys.indexes WHERE name = 'bad';
+--> !10601 16 1 line 2: Cannot specify included columns for a clustered index.
+--> n
+--> 0
+--> (1)
