@@ -484,8 +484,8 @@ static void scan_order_clustered(Arena *arena, Scan *scan, const SimIndex *index
         if (has_column(index, column->column_id)) continue;
         int slot = slot_of_column(scan->spec.source, column->column_id);
         if (slot < 0) return;
-        *LIST_PUSH(arena, &scan->op.order) =
-            (OrderSlot){slot, column->descending != scan->spec.backwards};
+        *LIST_PUSH(arena,
+                   &scan->op.order) = (OrderSlot){slot, column->descending != scan->spec.backwards};
     }
 }
 
