@@ -56,46 +56,55 @@ static bool is_expected(int32_t number)
     return false;
 }
 
-/* The answer's first error, or 0. Whatever was left open is rolled back after one. */
-static int32_t say(Member *member, const char *sql)
+/* Reads all of an answer, since what a transaction became of may stand at its end. Its first error, 0: none. */
+static int32_t read_answer(Member *member, int64_t *value_out)
 {
+    TdsItem item;
+    int32_t error = 0;
+
+    *value_out = -1;
+    while (client_next(member->client, &item)) {
+        if (item.kind == TDS_ITEM_ROW) *value_out = member->client->response.values[0].i64;
+        if (item.kind == TDS_ITEM_MESSAGE && item.message.is_error && error == 0)
+            error = item.message.text.number;
+    }
+    return error;
+}
+
+/* The answer's first error, or 0, and the first value of its last row. Whatever was left open is rolled back after one. */
+static int32_t say_and_read(Member *member, const char *sql, int64_t *value_out)
+{
+    int64_t ignored;
     int32_t number;
 
+    *value_out = -1;
     if (!client_batch(member->client, sql)) {
         problem(member, sql, -1);
         return -1;
     }
-    number = client_error(member->client);
+    number = read_answer(member, value_out);
     if (number == 0) return 0;
     atomic_fetch_add(&member->crowd->refused, 1);
     if (!is_expected(number)) problem(member, sql, number);
     if (!client_batch(member->client, "IF @@TRANCOUNT > 0 ROLLBACK") ||
-        client_error(member->client) != 0)
+        read_answer(member, &ignored) != 0)
         problem(member, "ROLLBACK", number);
     return number;
 }
 
-/* The first value of the last result; -1: an error came. */
+static int32_t say(Member *member, const char *sql)
+{
+    int64_t ignored;
+
+    return say_and_read(member, sql, &ignored);
+}
+
+/* -1: an error came. */
 static int64_t ask(Member *member, const char *sql)
 {
-    TdsItem item;
-    int64_t value = -1;
-    int32_t error = 0;
+    int64_t value;
 
-    if (!client_batch(member->client, sql)) {
-        problem(member, sql, -2);
-        return -1;
-    }
-    while (client_next(member->client, &item)) {
-        if (item.kind == TDS_ITEM_ROW) value = member->client->response.values[0].i64;
-        if (item.kind == TDS_ITEM_MESSAGE && item.message.is_error && error == 0)
-            error = item.message.text.number;
-    }
-    if (error == 0) return value;
-    atomic_fetch_add(&member->crowd->refused, 1);
-    if (!is_expected(error)) problem(member, sql, error);
-    (void)say(member, "IF @@TRANCOUNT > 0 ROLLBACK");
-    return -1;
+    return say_and_read(member, sql, &value) == 0 ? value : -1;
 }
 
 static int32_t say_formatted(Member *member, const char *format, ...) PRINTF(2, 3);
@@ -174,6 +183,7 @@ static void load_noise(Member *member)
     Client   *client     = member->client;
     Err       err        = ERR_INIT;
     int       count      = 1 + below(member, 300);
+    int64_t   ignored;
 
     if (say(member, "INSERT BULK noise (a int, b int)") != 0) return;
     tds_writer_begin(client->writer, TDS_PACKET_BULK, 0);
@@ -184,7 +194,7 @@ static void load_noise(Member *member)
     tds_put_done(client->writer, client->tds_version, TDS_TOKEN_DONE, 0, 0, 0);
     if (!tds_writer_end(client->writer, &err) || !client_read(client))
         problem(member, "bulk load", 0);
-    else if (!is_expected(client_error(client)))
+    else if (!is_expected(read_answer(member, &ignored)))
         problem(member, "bulk load refused", 0);
     if (below(member, 4) == 0) (void)say(member, "DELETE TOP (500) noise");
 }
