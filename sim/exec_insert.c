@@ -67,9 +67,9 @@ bool change_insert_columns(Change *change, const Target *target, const NameList 
 /* Without a column list an identity is left out, and must be left out (8101). */
 static bool choose_columns(Insert *insert, size_t value_count)
 {
-    Change       *change  = &insert->change;
-    const Stmt   *stmt    = change->stmt;
-    const Target *target  = &change->target;
+    Change       *change = &insert->change;
+    const Stmt   *stmt   = change->stmt;
+    const Target *target = &change->target;
 
     if (!change_insert_columns(change, target, &stmt->columns, stmt->line, &insert->columns))
         return false;
@@ -178,7 +178,8 @@ bool insert_row(Insert *insert, const SimValue *const *given)
                           &values[ordinal]))
             return false;
     }
-    return change_fill_rest(change, &change->target, values, is_given) && insert_values(insert, values);
+    return change_fill_rest(change, &change->target, values, is_given) &&
+           insert_values(insert, values);
 }
 
 static bool take_row(Insert *insert, const SimValue *values, size_t count)
@@ -214,6 +215,37 @@ static bool insert_held(Insert *insert)
 }
 
 /* --- VALUES --- */
+
+/* Texts of any length, and values of one type, are stored alike whether or not they are brought to one type first. */
+static bool are_alike(const SimType *left, const SimType *right)
+{
+    if (sim_type_is_text(left->kind) && sim_type_is_text(right->kind)) return true;
+    return left->kind == right->kind && left->scale == right->scale;
+}
+
+/* The values that several rows have for one column are of one type, as those of a UNION: beside a number a text is a number. */
+static bool unify_column(Insert *insert, Node **nodes, size_t rows, size_t column)
+{
+    Change *change  = &insert->change;
+    size_t  columns = insert->columns.count, count = 0;
+    Node  **given  = ARENA_ARRAY(change->arena, Node *, rows + 1);
+    bool    differ = false;
+    size_t *at     = ARENA_ARRAY(change->arena, size_t, rows + 1);
+
+    for (size_t r = 0; r < rows; r++) {
+        Node *node = nodes[r * columns + column];
+        if (!node || (node->kind == NODE_CONST && node->value.is_null)) continue;
+        at[count]      = r * columns + column;
+        given[count++] = node;
+        differ |= !are_alike(&given[0]->type, &node->type);
+    }
+    if (!differ) return true;
+    if (!bind_unify(change->binder, given, count, change->stmt->line)) return false;
+    for (size_t i = 0; i < count; i++)
+        nodes[at[i]] = given[i];
+    return true;
+}
+
 static bool insert_rows(Insert *insert)
 {
     Change     *change  = &insert->change;
@@ -240,6 +272,8 @@ static bool insert_rows(Insert *insert)
                 return false;
         }
     }
+    for (size_t c = 0; c < columns && stmt->rows.count > 1; c++)
+        if (!unify_column(insert, nodes, stmt->rows.count, c)) return false;
     if (!binder_check_permissions(change->binder)) return false;
     binder_start(change->binder, &change->exec);
     if (!change_send_header(change)) return false;
@@ -384,14 +418,14 @@ static bool insert_exec(Insert *insert)
     binder_start(change->binder, &change->exec);
     if (session->inserts_exec)
         return sim_error(change->error, 8164, "An INSERT EXEC statement cannot be nested.");
-    insert->holds = true;
-    insert->sink  = (SimSink){.columns       = exec_columns,
-                              .row           = exec_row,
-                              .message       = exec_message,
-                              .done          = exec_done,
-                              .env_change    = exec_env,
-                              .return_status = exec_status,
-                              .return_value  = exec_value};
+    insert->holds         = true;
+    insert->sink          = (SimSink){.columns       = exec_columns,
+                                      .row           = exec_row,
+                                      .message       = exec_message,
+                                      .done          = exec_done,
+                                      .env_change    = exec_env,
+                                      .return_status = exec_status,
+                                      .return_value  = exec_value};
     insert->outer         = outer;
     session->inserts_exec = true;
     session->sink         = &insert->sink;

@@ -241,7 +241,7 @@ SELECT SERVERPROPERTY('ProductVersion') AS v, SERVERPROPERTY('ProductUpdateLevel
 --> 16.0.4135.4|CU15|NULL|1033|196608
 --> (1)
 CREATE TABLE #v (id int, v sql_variant);
-INSERT #v VALUES (1, CAST('ab' AS char(5))), (2, NULL), (3, 0x01), (4, CAST(1.5 AS decimal(38,5))), (5, CAST('1:00' AS time(3))), (6, CAST(N'x' AS nvarchar(20)) COLLATE Greek_CI_AS);
+INSERT #v VALUES (1, CAST(CAST('ab' AS char(5)) AS sql_variant)), (2, NULL), (3, 0x01), (4, CAST(1.5 AS decimal(38,5))), (5, CAST('1:00' AS time(3))), (6, CAST(N'x' AS nvarchar(20)) COLLATE Greek_CI_AS);
 SELECT SQL_VARIANT_PROPERTY(v, 'BaseType') AS b, SQL_VARIANT_PROPERTY(v, 'Precision') AS p, SQL_VARIANT_PROPERTY(v, 'Scale') AS s, SQL_VARIANT_PROPERTY(v, 'TotalBytes') AS t, SQL_VARIANT_PROPERTY(v, 'MaxLength') AS m, SQL_VARIANT_PROPERTY(v, 'Collation') AS c FROM #v ORDER BY id;
 --> (6)
 --> b|p|s|t|m|c

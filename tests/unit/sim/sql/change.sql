@@ -296,3 +296,18 @@ SELECT COUNT(*) AS n FROM sys.indexes WHERE name = 'bad';
 --> n
 --> 0
 --> (1)
+-- several rows of VALUES have one type a column
+CREATE TABLE #several (v varchar(20));
+INSERT #several VALUES ('a'), (1);
+--> !245 16 1 line 3: Conversion failed when converting the varchar value 'a' to data type int.
+INSERT #several VALUES ('5'), (1), (NULL), (2.50);
+SELECT v FROM #several;
+--> (4)
+--> v
+--> 5.00
+--> 1.00
+--> NULL
+--> 2.50
+--> (4)
+INSERT #several VALUES ('x'), (N'y'), (DEFAULT);
+--> (3)
