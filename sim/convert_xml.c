@@ -311,6 +311,8 @@ static bool read_instruction(Xml *xml)
         xml->at = from + 2 + name.len;
         return wrong(xml, 9438, "text/xmldecl not at the beginning of input");
     }
+    if (!is_white((uint8_t)peek(xml)) && !starts(xml, "?>"))
+        return wrong(xml, 9441, "incorrect processing instruction syntax");
     xml->at = from;
     return copy_until(xml, "?>", 9441, "incorrect processing instruction syntax");
 }
@@ -353,8 +355,10 @@ static bool read_attributes(Xml *xml, AttributeList *out)
         (void)skip_white(xml);
         if (!read_value(xml, &one.value)) return false;
         *LIST_PUSH(xml->arena, out) = one;
-        if (str_equal(prefix_of(one.name), STR("xmlns")))
-            *LIST_PUSH(xml->arena, &xml->prefixes) = str_slice(one.name, 6, one.name.len);
+        if (!str_equal(prefix_of(one.name), STR("xmlns"))) continue;
+        if (str_is_empty(one.value))
+            return sim_not_supported(xml->error, "an XML prefix that stands for nothing");
+        *LIST_PUSH(xml->arena, &xml->prefixes) = str_slice(one.name, 6, one.name.len);
     }
 }
 

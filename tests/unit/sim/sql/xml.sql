@@ -83,3 +83,9 @@ SELECT CAST(REPLICATE('<a>', 200) + REPLICATE('</a>', 200) AS xml);
 SELECT CONVERT(xml, '<a b="<"/>');
 --> 
 --> !9420 16 1 line 1: XML parsing: line 1, character 7, illegal xml character
+SELECT CAST('<a><?p! x?></a>' AS xml);
+--> 
+--> !9441 16 1 line 1: XML parsing: line 1, character 7, incorrect processing instruction syntax
+SELECT CAST('<a xmlns:p=""/>' AS xml);
+--> 
+--> !50001 16 1 line 1: tidesim: an XML prefix that stands for nothing is not supported
