@@ -220,7 +220,7 @@ def rewritten(sql):
         return "".join(change(token) for token in tokens)
 
     def is_name(token):
-        return NAMES.match(token) and not token.startswith("0x")
+        return (NAMES.match(token.lstrip("@")) and not token.startswith("0x")) and token != "N"
 
     aliases = "tpuqxabzcmrdwon"
     return {

@@ -467,6 +467,25 @@ def instances_columns_and_ddl_are_listed(_folder):  # L13, L15 to L18, Q18 to Q2
 
 
 @test
+def procedures_are_called_in_other_words_too(_folder):  # L13, L15 to L19, Q22, Q23
+    both = in_zone("fixed").both
+    for sql, values in (("EXEC sys.sp_cdc_help_change_data_capture", []), ("EXEC sys.sp_cdc_help_change_data_capture @source_schema = ?, @source_name = ?", ["dbo", "first"]),
+                        ("EXEC sys.sp_cdc_get_captured_columns @capture_instance = ?", ["dbo_second"]), ("EXEC sys.sp_cdc_get_ddl_history @capture_instance = ?", ["dbo_second"]),
+                        ("EXEC sys.sp_spaceused @objname = ?", ["[dbo].[second]"]),
+                        ("SELECT name, column_id, is_computed FROM sys.columns WHERE object_id = OBJECT_ID(QUOTENAME(?) + '.' + QUOTENAME(?)) ORDER BY column_id", ["dbo", "first"]),
+                        ("SELECT CASE WHEN sys.fn_cdc_get_min_lsn(?) > 0x00000000000000000000 THEN HAS_PERMS_BY_NAME(?, 'OBJECT', 'SELECT') END", ["dbo_first", "cdc.[dbo_first_CT]"]),
+                        ("SELECT wait_time_ms FROM sys.dm_exec_session_wait_stats WHERE session_id = @@SPID AND wait_type = 'NOBODY_WAITED'", [])):
+        plain = both.rows(sql, values)
+        assert plain or "ddl" in sql or "NOBODY" in sql, sql
+        texts = [*rewritten(sql).values(), sql.replace("EXEC ", "execute "), sql.replace("sys.", "[sys].")]
+        if len(values) == 2 and "@source_name" in sql:
+            both.check("EXEC sys.sp_cdc_help_change_data_capture @source_name = ?, @source_schema = ?", values[::-1], plain)
+            texts.append("EXEC sys.sp_cdc_help_change_data_capture ?, ?")
+        for text in texts:
+            equal(both.rows(text, values), plain, text)
+
+
+@test
 def the_same_question_in_other_words_has_the_same_answer(_folder):  # L06, L08 to L12, Q10, Q14
     world = in_zone("Central European")
     zone, both = world.zone, world.both
