@@ -319,17 +319,15 @@ static bool bind_scalar_subquery(Binder *binder, QueryScope *scope, const Expr *
     return true;
 }
 
-static bool bind_collate(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
+bool bind_collation_of(Binder *binder, const Expr *expr, Node *arg, Node **out)
 {
     const SimCollation *collation = sim_name_equal(expr->text, STR("DATABASE_DEFAULT"))
                                         ? database_collation(binder)
                                         : sim_collation_find(expr->text);
-    Node               *arg       = NULL;
 
     if (!collation)
         return binder_error(binder, expr->line, 448, "Invalid collation '%.*s'.",
                             STR_ARG(expr->text));
-    if (!bind_expr(binder, scope, expr->args.items[0], &arg)) return false;
     if (!sim_type_is_text(arg->type.kind) && arg->type.kind != SIM_TEXT &&
         arg->type.kind != SIM_NTEXT)
         return binder_error(binder, expr->line, 447,
@@ -343,6 +341,14 @@ static bool bind_collate(Binder *binder, QueryScope *scope, const Expr *expr, No
     node->collation_rank = 2;
     *out                 = node;
     return true;
+}
+
+static bool bind_collate(Binder *binder, QueryScope *scope, const Expr *expr, Node **out)
+{
+    Node *arg = NULL;
+
+    return bind_expr(binder, scope, expr->args.items[0], &arg) &&
+           bind_collation_of(binder, expr, arg, out);
 }
 
 /* AT TIME ZONE: a local time gets the zone's offset; one with an offset is shown in the zone. */

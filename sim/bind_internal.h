@@ -211,6 +211,8 @@ BoundSource *bind_recursive_row(Binder *binder, QueryScope *scope, CteFrame *fra
                                 int32_t line);
 
 bool bind_expr(Binder *binder, QueryScope *scope, const Expr *expr, Node **out) MUST_CHECK;
+/* `arg` under the collation that a COLLATE names. */
+bool bind_collation_of(Binder *binder, const Expr *expr, Node *arg, Node **out) MUST_CHECK;
 bool bind_predicate(Binder *binder, QueryScope *scope, const Expr *expr, Node **out) MUST_CHECK;
 bool bind_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **out) MUST_CHECK;
 bool bind_session_function(Binder *binder, QueryScope *scope, const Expr *expr, Node **out,

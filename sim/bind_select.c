@@ -66,7 +66,16 @@ static ptrdiff_t find_qualified(const Select *select, const Expr *name)
     return -1;
 }
 
-/* ORDER BY: a position, the name of an output, or an expression. */
+static ptrdiff_t find_output(const Build *build, const Expr *expr)
+{
+    if (expr->kind == EXPR_COLUMN && expr->parts.count == 1)
+        for (size_t i = 0; i < build->outs.count; i++)
+            if (sim_name_equal(build->outs.items[i].name, expr->parts.items[0]))
+                return (ptrdiff_t)i;
+    return -1;
+}
+
+/* ORDER BY: a position, the name of an output, maybe under another collation, or an expression. */
 static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_only, SortItem *out)
 {
     Binder     *binder = build->binder;
@@ -83,12 +92,14 @@ static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_on
         out->node = build->outs.items[expr->value.i64 - 1].node;
         return true;
     }
-    if (expr->kind == EXPR_COLUMN && expr->parts.count == 1)
-        for (size_t i = 0; i < build->outs.count; i++)
-            if (sim_name_equal(build->outs.items[i].name, expr->parts.items[0])) {
-                out->node = build->outs.items[i].node;
-                return true;
-            }
+    ptrdiff_t output = find_output(build, expr);
+    if (output >= 0) {
+        out->node = build->outs.items[output].node;
+        return true;
+    }
+    if (expr->kind == EXPR_COLLATE && !build->select->distinct &&
+        (output = find_output(build, expr->args.items[0])) >= 0)
+        return bind_collation_of(binder, expr, build->outs.items[output].node, &out->node);
     if (build->select->left) { /* a set operation has only its outputs */
         ptrdiff_t at = expr->kind == EXPR_COLUMN ? find_qualified(build->select, expr) : -1;
         if (at >= 0) {

@@ -48,6 +48,7 @@ SCRIPT_TEST(cursors_walk, "cursors")
 SCRIPT_TEST(values_compare_and_round, "values")
 SCRIPT_TEST(databases_have_their_collations, "collation")
 SCRIPT_TEST(others_act_by_their_rights, "context")
+SCRIPT_TEST(the_catalogue_answers_jdbc, "jdbc")
 
 int main(void)
 {
@@ -63,6 +64,7 @@ int main(void)
         cmocka_unit_test(cursors_walk),
         cmocka_unit_test(values_compare_and_round),
         cmocka_unit_test(others_act_by_their_rights),
+        cmocka_unit_test(the_catalogue_answers_jdbc),
         cmocka_unit_test(databases_have_their_collations),
     };
 
