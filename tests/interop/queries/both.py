@@ -6,16 +6,32 @@ import datetime
 import glob
 import pathlib
 import re
+import shutil
 import struct
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
-from lib import PASSWORD, Server, equal, main, test  # noqa: E402,F401
+from lib import PASSWORD, Server as PlainServer, equal, main, test  # noqa: E402,F401
 
 import mssql_python_odbc  # noqa: E402
 import pyodbc  # noqa: E402
 
 pyodbc.pooling = False
+
+
+class Server(PlainServer):
+    """A tidesim with a folder of its own, gone when it is closed. Only scripts and `scan_now` move its capture."""
+
+    def __init__(self, *options):
+        super().__init__(tempfile.mkdtemp(prefix="tidelake-queries-"), "--capture-interval", "manual", *options)
+
+    def close(self):
+        code = super().close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return code
+
+
 Stats = collections.namedtuple("Stats", "examined returned seeks scans")
 
 

@@ -1,7 +1,6 @@
 """What local times mean, by Python's own time zones, and a database that is written to at times the test chooses."""
 import datetime
 import random
-import tempfile
 import zoneinfo
 
 from both import Both, Server, Session
@@ -75,8 +74,7 @@ class World:
 
     def __init__(self, zone, start):
         self.zone = zone
-        folder = tempfile.mkdtemp(prefix="tidelake-queries-")
-        self.server = Server(folder, "--clock", "virtual", "--capture-interval", "manual", "--time-zone", zone.windows, "--seed", "9")
+        self.server = Server("--clock", "virtual", "--time-zone", zone.windows, "--seed", "9")
         self.admin = Session(self.server, "FreeTDS")
         self.now = start
         self.admin.rows(f"EXEC tidesim.clock 'virtual', '{self.now.isoformat()}'")

@@ -5,7 +5,6 @@ nvarchar, autocommit off, the database's name before every object, the same stat
 """
 import datetime
 import decimal
-import tempfile
 
 from both import Server, Session, driver_strings, equal, main, test
 from clocks import ZERO, stepped
@@ -17,7 +16,7 @@ world = {}
 
 def open_world():
     if not world:
-        server = Server(tempfile.mkdtemp(prefix="tidelake-queries-"), "--clock", "virtual", "--capture-interval", "manual", "--time-zone", "Central European Standard Time")
+        server = Server("--clock", "virtual", "--time-zone", "Central European Standard Time")
         server.sql("EXEC tidesim.clock 'virtual', '2026-03-01T12:00:00';\nCREATE TABLE dbo.[order] (id int NOT NULL PRIMARY KEY, name nvarchar(20) NULL, amount decimal(10,2) NULL);\n"
                    "CREATE TABLE dbo.dezbz_signal (id varchar(42) PRIMARY KEY, type varchar(32) NOT NULL, data varchar(2048) NULL);\nEXEC sys.sp_cdc_enable_db;\nGO\n"
                    "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'order', @role_name = NULL;\nGO\n"

@@ -9,7 +9,6 @@ import decimal
 import itertools
 import random
 import re
-import tempfile
 
 from both import Both, Server, equal, main, rewritten, test
 from keys import BIG, DATE, all_tables, pieces
@@ -22,8 +21,7 @@ world = {}
 def open_world():
     """One server for the whole file, started by the first test."""
     if not world:
-        folder = tempfile.mkdtemp(prefix="tidelake-queries-")
-        server = Server(folder, "--clock", "virtual", "--capture-interval", "manual", "--seed", "5")
+        server = Server("--clock", "virtual", "--seed", "5")
         server.sql("".join(table.script() for table in TABLES.values()))
         server.sql("CREATE TABLE dbo.nothing (k1 int NOT NULL PRIMARY KEY, v int NULL);\nGO\n")
         world.update(server=server, both=Both(server))

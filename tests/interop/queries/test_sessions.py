@@ -2,7 +2,6 @@
 
     tests/interop/run queries
 """
-import tempfile
 import threading
 import time
 
@@ -11,10 +10,6 @@ from clocks import ZERO, hexed
 
 BIN = "CONVERT(binary(10), ?, 1)"
 READER = {"user": "reader", "password": "Reader.Word.1"}
-
-
-def start(*options):
-    return Server(tempfile.mkdtemp(prefix="tidelake-queries-"), "--capture-interval", "manual", *options)
 
 
 # --- least privilege ---
@@ -100,7 +95,7 @@ def check_rights(reader, what, want):
 
 @test
 def each_query_needs_the_grants_it_says_and_no_other(_folder):  # 1.12
-    server = start()
+    server = Server()
     try:
         server.sql(SETUP)
         reader = Both(server, **READER)
@@ -141,7 +136,7 @@ def each_query_needs_the_grants_it_says_and_no_other(_folder):  # 1.12
 @test
 def an_instance_that_capture_has_not_reached_has_no_end(_folder):  # Q07: NULL or zero, as the server is
     for knob, want in (("null", None), ("zero", hexed(ZERO))):
-        server = start("--knob", f"min_lsn_before_capture={knob}")
+        server = Server("--knob", f"min_lsn_before_capture={knob}")
         try:
             server.sql(SETUP.replace("EXEC tidesim.scan_now;", ""))
             for grant, _ in GRANTS.values():
@@ -165,7 +160,7 @@ def an_instance_that_capture_has_not_reached_has_no_end(_folder):  # Q07: NULL o
 @test
 def each_version_lacks_what_came_later(_folder):  # Q01, Q04, Q16; A19
     for year, major, level in ((2016, 13, 130), (2017, 14, 140), (2019, 15, 150), (2022, 16, 160), (2025, 17, 170)):
-        server = start("--server-version", str(year))
+        server = Server("--server-version", str(year))
         try:
             both = Both(server)
             both.check("SELECT CAST(SERVERPROPERTY('ProductMajorVersion') AS int), d.compatibility_level FROM sys.databases AS d WHERE d.database_id = DB_ID()", [], [(major, level)])
@@ -188,7 +183,7 @@ def each_version_lacks_what_came_later(_folder):  # Q01, Q04, Q16; A19
 @test
 def a_change_table_of_2016_may_lack_the_command_id(_folder):  # Q16, L12 without it
     for hidden in ("shown", "hidden"):
-        server = start("--server-version", "2016", "--knob", f"command_id_2016={hidden}")
+        server = Server("--server-version", "2016", "--knob", f"command_id_2016={hidden}")
         try:
             server.sql("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY);\nEXEC sys.sp_cdc_enable_db;\nGO\n"
                        "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N't', @role_name = NULL;\nINSERT dbo.t VALUES (1), (2);\nEXEC tidesim.scan_now;\nGO\n")
@@ -245,7 +240,7 @@ def waits_for(monitor, reader, writer):
 
 
 def locked_world():
-    server = start()
+    server = Server()
     server.sql("CREATE TABLE dbo.kept (id int NOT NULL PRIMARY KEY, v int NOT NULL);\nGO\nINSERT dbo.kept SELECT value, value * 10 FROM GENERATE_SERIES(1, 9);\nGO\n")
     return server, Both(server), Session(server, "FreeTDS")
 
