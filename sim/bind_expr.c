@@ -280,7 +280,9 @@ static bool bind_cast(Binder *binder, QueryScope *scope, const Expr *expr, Node 
     if (sim_type_is_text(type.kind) && !type.collation && arg->collation_rank > 0)
         type.collation = arg->type.collation;
     if (sim_type_is_text(type.kind) && !type.collation)
-        type.collation = sim_database_collation(binder->session->database);
+        type.collation = arg->type.kind == SIM_VARIANT /* its text brings its own */
+                             ? database_collation(binder)
+                             : sim_database_collation(binder->session->database);
     Node *node           = call_node(binder, expr, eval_convert, type, style ? 2 : 1);
     node->args[0]        = arg;
     node->args[1]        = style;

@@ -252,6 +252,12 @@ SELECT SQL_VARIANT_PROPERTY(v, 'BaseType') AS b, SQL_VARIANT_PROPERTY(v, 'Precis
 --> time|12|3|7|4|NULL
 --> nvarchar|0|0|10|40|Greek_CI_AS
 --> (6)
+INSERT #v VALUES (7, CAST(N'Ωé' COLLATE Greek_CI_AS AS varchar(5)));
+SELECT v, CAST(v AS nvarchar(5)) AS n, CAST(v AS varchar(5)) AS western FROM #v WHERE id = 7;
+--> (1)
+--> v|n|western
+--> Ω?|Ω?|??
+--> (1)
 SELECT SQL_VARIANT_PROPERTY(1, 'Nothing') AS n, SQL_VARIANT_PROPERTY(GETDATE(), 'precision') AS p;
 --> n|p
 --> NULL|23
