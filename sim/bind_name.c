@@ -103,7 +103,7 @@ BoundSource *scope_add(Binder *binder, QueryScope *scope, BoundKind kind, Str al
 }
 
 /* --- tables --- */
-static Str full_name(Arena *arena, const ObjectName *name)
+Str bind_full_name(Arena *arena, const ObjectName *name)
 {
     if (!str_is_empty(name->database))
         return str_printf(arena, "%.*s.%.*s.%.*s", STR_ARG(name->database), STR_ARG(name->schema),
@@ -133,7 +133,7 @@ static bool find_database(Binder *binder, const ObjectName *name, SimDatabase **
     *out = sim_server_find_database(session->server, name->database);
     if (!*out)
         return binder_error(binder, name->line, 208, "Invalid object name '%.*s'.",
-                            STR_ARG(full_name(binder->arena, name)));
+                            STR_ARG(bind_full_name(binder->arena, name)));
     if (*out != session->database && !session_user_in(session, *out, &user))
         return binder_error(binder, name->line, 916,
                             "The server principal \"%.*s\" is not able to access the database "
@@ -159,7 +159,7 @@ bool bind_table_name(Binder *binder, const ObjectName *name, SimDatabase **datab
         if (*table_out) return true;
     }
     return binder_error(binder, name->line, 208, "Invalid object name '%.*s'.",
-                        STR_ARG(full_name(binder->arena, name)));
+                        STR_ARG(bind_full_name(binder->arena, name)));
 }
 
 /* The description of a table stays as it is until the statement ends. */

@@ -327,15 +327,16 @@ static bool bind_table_function(Binder *binder, QueryScope *scope, const Source 
     const VirtualTable *table = virtual_table_find(binder->arena, from->name.schema,
                                                    from->name.name);
     bool is_series            = table && str_equal_c(str_from_c(table->name), "GENERATE_SERIES");
-    if (!table && (sim_name_equal(from->name.schema, STR("sys"))
-                       ? system_name_is_known(binder->arena, from->name.name)
-                       : str_is_empty(from->name.schema) &&
-                             sim_function_is_missing(from->name.name, front_version(binder->session))))
+    if (!table &&
+        (sim_name_equal(from->name.schema, STR("sys"))
+             ? system_name_is_known(binder->arena, from->name.name)
+             : str_is_empty(from->name.schema) &&
+                   sim_function_is_missing(from->name.name, front_version(binder->session))))
         return binder_not_supported(binder, from->line, "the function %.*s",
                                     STR_ARG(from->name.name));
     if (!table || !table->is_function || (is_series && front_version(binder->session) < 2022))
         return binder_error(binder, from->line, 208, "Invalid object name '%.*s'.",
-                            STR_ARG(from->name.name));
+                            STR_ARG(bind_full_name(binder->arena, &from->name)));
     if (!make_virtual(binder, scope, from, table, binder->session->database, out)) return false;
     BoundSource *source = (*out)->source;
     source->query_scope = inner;

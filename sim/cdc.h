@@ -57,7 +57,7 @@ typedef struct SimEnableTable {
     const Str *captured_columns; /* count 0: all */
     size_t     captured_column_count;
     bool       supports_net_changes, net_changes_given;
-    Str        filegroup; /* empty or PRIMARY: the only one there is */
+    Str        filegroup;                    /* empty or PRIMARY: the only one there is */
     bool       has_empty_role, has_bad_list; /* what is refused where its turn comes */
 } SimEnableTable;
 /* 22901, 22931, 22974, 22907, 22927, 22926, 22962, 22928, 22929, 22838, 22865, 22939, 22965, 22930,
@@ -72,9 +72,9 @@ bool sim_cdc_find_instance(SimDatabase *database, Str name, Arena *arena, SimCap
 size_t sim_cdc_ddl_history(SimDatabase *database, Str name, Arena *arena, SimDdlEntry **out);
 bool   sim_cdc_max_lsn(SimDatabase *database, Lsn *out); /* false: NULL */
 /* Of the commits that wait to be captured: the newest (zero: there is none), and whether one at or before `lsn` does. */
-Lsn    sim_cdc_newest_waiting(SimDatabase *database);
-bool   sim_cdc_is_waiting(SimDatabase *database, Lsn lsn);
-bool   sim_cdc_map_lsn_to_time(SimDatabase *database, Lsn lsn, int64_t *local_us_out);
+Lsn  sim_cdc_newest_waiting(SimDatabase *database);
+bool sim_cdc_is_waiting(SimDatabase *database, Lsn lsn);
+bool sim_cdc_map_lsn_to_time(SimDatabase *database, Lsn lsn, int64_t *local_us_out);
 /* sys.fn_cdc_map_time_to_lsn with its four operators; false: NULL. `datetime` is compared in ticks
  * of 1/300 s. */
 typedef enum SimTimeToLsn {

@@ -34,7 +34,7 @@ bool proc_unknown(ProcCall *call, const ObjectName *name, Str text)
 {
     bool is_system = str_is_empty(name->schema) || sim_name_equal(name->schema, STR("sys")) ||
                      sim_name_equal(name->schema, STR("dbo"));
-    bool is_newer  = sim_name_equal(name->name, STR("sp_columns_170")); /* than the server says */
+    bool is_newer = sim_name_equal(name->name, STR("sp_columns_170")); /* than the server says */
 
     if (is_system && !is_newer &&
         (sim_name_equal(name->database, STR("msdb")) ||

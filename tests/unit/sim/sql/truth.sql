@@ -47,6 +47,15 @@ SELECT COUNT(*) AS n FROM t WHERE NULL = NULL OR v NOT IN (10, NULL);
 -- shown by: unit/sim/test_convert.c:numbers_out_of_range_are_refused, unit/sim/test_convert_time.c:styles_say_how_times_are_shown
 -- truth: queries | faithful | joins, groups, windows and subqueries
 -- shown by: unit/sim/test_exec.c:joins_groups_windows_and_subqueries
+-- truth: queries | faithful | names that nobody has (195, 208, 2812)
+SELECT NO_SUCH_FUNCTION(1);
+--> !195 15 10 line 8: 'NO_SUCH_FUNCTION' is not a recognized built-in function name.
+SELECT UNISTR('a');
+--> !195 15 10 line 1: 'UNISTR' is not a recognized built-in function name.
+SELECT * FROM sys.no_such_function(1);
+--> !208 16 1 line 1: Invalid object name 'sys.no_such_function'.
+EXEC sp_no_such_procedure;
+--> !2812 16 62 line 1: Could not find stored procedure 'sp_no_such_procedure'.
 -- truth: queries | simplified | the planner takes seeks over scans by rule, without statistics
 --stats
 SELECT id FROM t WHERE id = 2;
@@ -99,6 +108,15 @@ SELECT FORMAT(1, 'N');
 -- truth: queries | missing | CHECKSUM
 SELECT CHECKSUM(v) FROM t;
 --> !50001 16 1 line 2: tidesim: the function CHECKSUM is not supported
+-- truth: queries | missing | other functions and procedures that a server of that version has
+SELECT CRYPT_GEN_RANDOM(4);
+--> !50001 16 1 line 2: tidesim: the function CRYPT_GEN_RANDOM is not supported
+SELECT BIT_COUNT(3);
+--> !50001 16 1 line 1: tidesim: the function BIT_COUNT is not supported
+SELECT * FROM sys.dm_db_index_physical_stats(1, NULL, NULL, NULL, NULL);
+--> !50001 16 1 line 1: tidesim: the function dm_db_index_physical_stats is not supported
+EXEC sys.sp_addlinkedserver 'x';
+--> !50001 16 1 line 1: tidesim: the procedure sp_addlinkedserver is not supported
 -- truth: queries | missing | full text
 SELECT * FROM CONTAINSTABLE(t, s, 'a') AS c;
 --> !50001 16 1 line 2: tidesim: CONTAINSTABLE is not supported
