@@ -127,8 +127,30 @@ def cancels_what_runs(case):
         assert case.rows("SELECT 5") == [(5,)]
 
 
+def a_procedure_gives_outputs_and_a_status(case):
+    if case.client.name == "pymssql":
+        import pymssql
+
+        given = case.cursor.callproc("dbo.made", (5, pymssql.output(str, "x"), pymssql.output(float)))
+        assert given[:3] == (5, "éx", 5.0) and case.cursor.returnvalue == 7, (given, case.cursor.returnvalue)
+    elif case.client.name == "python-tds":
+        import pytds
+
+        given = case.cursor.callproc("dbo.made", (5, pytds.output(value="x", param_type="nvarchar(20)"), pytds.output(param_type="decimal(9,3)")))
+        assert list(given) == [5, "éx", decimal.Decimal(5)] and case.cursor.get_proc_return_status() == 7, given
+    else:
+        case.run("SET NOCOUNT ON; DECLARE @b nvarchar(20) = $, @c decimal(9,3), @r int; EXEC @r = dbo.made $, @b OUTPUT, @c OUTPUT; SELECT @r, @b, @c", "x", 5)
+        assert [tuple(row) for row in case.cursor.fetchall()] == [(7, "éx", decimal.Decimal("5.000"))]
+
+
 CASES = [selects_rows_and_names, sends_parameters_of_every_type, a_parameter_may_change_its_type, writes_what_it_reads, reads_several_results,
-         commits_and_rolls_back, autocommit_writes_at_once, a_row_count_is_that_of_the_statement, cancels_what_runs]
+         commits_and_rolls_back, autocommit_writes_at_once, a_row_count_is_that_of_the_statement,
+         a_procedure_gives_outputs_and_a_status, cancels_what_runs]
+
+SCRIPT = values.script() + """EXEC ('CREATE PROCEDURE dbo.made @a int, @b nvarchar(20) OUTPUT, @c decimal(9,3) OUTPUT AS
+  SET @b = N''é'' + @b; SET @c = @a; RETURN 7');
+GO
+"""
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, EVERY + ENCRYPTED, values.script()))
+    sys.exit(main(CASES, EVERY + ENCRYPTED, SCRIPT))
