@@ -179,7 +179,7 @@ void binder_use(Binder *binder, BoundSource *source, SimPermission permission, c
 void binder_start(Binder *binder, Exec *exec);
 
 QueryScope *scope_new(Binder *binder, QueryScope *outer);
-Str bind_full_name(Arena *arena, const ObjectName *name); /* as it was written */
+Str         bind_full_name(Arena *arena, const ObjectName *name); /* as it was written */
 /* 208 when there is none. `database` and `schema` may be empty. */
 bool         bind_table_name(Binder *binder, const ObjectName *name, SimDatabase **database_out,
                              SimTable **table_out, Str *schema_out);
