@@ -37,8 +37,8 @@ static bool find_bounds(const Column *column, const DeltaFile *file, Arena *aren
     size_t   bad_at;
 
     *out = (DeltaBounds){.min = {NULL, 0}, .max = {NULL, 0}, .null_count = -1};
-    if (file->stats.len == 0 || !utf8_is_valid(file->stats) ||
-        !json_text_parse(file->stats, &stats, &bad_at))
+    Str text = delta_file_get_stats(file, arena);
+    if (text.len == 0 || !utf8_is_valid(text) || !json_text_parse(text, &stats, &bad_at))
         return false;
     out->min       = bound_text(stats, "minValues", column->name, arena);
     out->max       = bound_text(stats, "maxValues", column->name, arena);

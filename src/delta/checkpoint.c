@@ -64,7 +64,8 @@ static void write_add(LineFile *lines, const DeltaFile *file, bool with_stats)
     json_member_i64(&json, "size", file->size_bytes);
     json_member_i64(&json, "modificationTime", file->modified_ms);
     json_member_bool(&json, "dataChange", false);
-    if (with_stats && file->stats.len > 0) json_member_str(&json, "stats", file->stats);
+    Str stats = with_stats ? delta_file_get_stats(file, lines->arena) : STR_EMPTY;
+    if (stats.len > 0) json_member_str(&json, "stats", stats);
     write_members(&lines->buf, file->extra_members, true);
     buf_append_c(&lines->buf, "}}\n");
     lines->counts.adds++;
@@ -138,6 +139,7 @@ static void write_state(LineFile *lines, const DeltaTable *table, int64_t now_ms
     const LogState *state   = table->state;
     const Str       setting = STR("delta.checkpoint.writeStatsAsJson");
     Str             as_json = STR_EMPTY;
+    const LiveFile *live;
     Str             key;
     void           *value;
 
@@ -151,8 +153,8 @@ static void write_state(LineFile *lines, const DeltaTable *table, int64_t now_ms
         write_domain(lines, value);
     for (size_t at = 0; map_next(state->tombstones, &at, &key, &value);)
         write_remove(lines, value);
-    for (size_t at = 0; map_next(state->files, &at, &key, &value);)
-        write_add(lines, &((const LiveFile *)value)->file, with_stats);
+    for (size_t at = 0; (live = file_set_next(state->files, &at));)
+        write_add(lines, &live->file, with_stats);
 }
 
 static bool write_lines(const DeltaTable *table, Str local, int64_t now_ms, Counts *out, Err *err)

@@ -35,7 +35,7 @@ static void copy_removes(CommitRun *run)
         *copy               = *commit->removes[i];
         copy->path          = str_copy(run->kept, copy->path);
         copy->extra_members = str_copy(run->kept, copy->extra_members);
-        copy->stats         = STR_EMPTY;
+        copy->stats_form    = NULL;
         run->remove_keys[i] = key_of_file(copy, run->kept);
     }
 }
@@ -60,7 +60,7 @@ static bool fail_conflict(const DeltaTable *table, const char *what, Str name, E
 static bool check_removes_live(const CommitRun *run, Err *err)
 {
     for (size_t i = 0; i < run->commit->remove_count; i++)
-        if (!map_find(run->table->state->files, run->remove_keys[i]))
+        if (!file_set_find(run->table->state->files, run->remove_keys[i]))
             return fail_conflict(run->table, "and removed", run->removes[i].path, err);
     return true;
 }
@@ -337,7 +337,7 @@ static void remove_unused(DeltaTable *table, const DeltaAdd *add)
     Err    ignored = ERR_INIT;
     Str    path    = store_join(arena, table->place.path, delta_path_decode(arena, add->path));
 
-    if (!map_find(table->state->files, add->path) && !map_find(table->state->tombstones, add->path))
+    if (!file_set_find(table->state->files, add->path) && !map_find(table->state->tombstones, add->path))
         if (!store_remove(table->context->store, path, &ignored))
             log_debug(table->context->log, "delta", "an unused file was left",
                       LOG_STR("file", path));

@@ -4,7 +4,7 @@
  * good until the next refresh or commit. One thread at a time. Reading checks the protocol of
  * the version read, writing checks it again before anything is written (delta.md 1.8).
  *
- * Errors: ERR_NOT_FOUND (no table here; DELTA-L01), ERR_DAMAGED (L02, L05, L06, L08: names file
+ * Errors: ERR_NOT_FOUND (no table here; DELTA-L01), ERR_DAMAGED (L02, L05, L06, L08, L10: names file
  * and version; L09: a line that cannot be read, with file, line and byte), ERR_UNSUPPORTED (P..,
  * W..: feature and what was not done; S01: a column type that is not read, S02: one that is not
  * written; L07: a file outside the configured stores), ERR_CONFLICT (another writer's commit
@@ -78,13 +78,17 @@ bool delta_table_create(DeltaContext *context, Str path, const DeltaCreate *spec
 /* A live file. `path` is the byte-exact string of its add action; `extra_members` are the action's
  * other members as they stand ("tags":{...},"baseRowId":7), empty for the usual file. */
 typedef struct DeltaFile {
-    Str     path;
-    int64_t size_bytes;
-    int64_t modified_ms;
-    int64_t row_count; /* -1: unknown */
-    Str     stats;     /* JSON text as written, empty: none */
-    Str     extra_members;
+    Str                     path;
+    int64_t                 size_bytes;
+    int64_t                 modified_ms;
+    int64_t                 row_count; /* -1: unknown */
+    Str                     extra_members;
+    const struct StatsForm *stats_form; /* the statistics, packed: delta_file_get_stats */
+    const char             *stats_values;
 } DeltaFile;
+
+/* JSON text as written, empty: none. */
+Str delta_file_get_stats(const DeltaFile *file, Arena *arena);
 
 Str           delta_table_get_path(const DeltaTable *table);
 int64_t       delta_table_get_version(const DeltaTable *table);

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "delta/delta.h"
 #include "delta/json_text.h"
+#include "delta/stats_pack.h"
 #include "duck/duck_checkpoint.h"
 
 /* --- names inside _delta_log (delta.md 1.1), names.c --- */
@@ -227,10 +228,26 @@ bool property_check_settable(Str key, Str value, Err *err) MUST_CHECK;
 
 /* --- state of a version (1.7), replay.c --- */
 typedef struct LiveFile {
-    DeltaFile file; /* first: its address is what callers hold */
-    Str       key;  /* path, with the deletion vector's id behind a NUL byte */
+    DeltaFile file;    /* first: its address is what callers hold */
+    uint32_t  key_len; /* from the path on, with the deletion vector's id behind a NUL byte */
     bool      has_dv;
 } LiveFile;
+
+Str live_file_key(const LiveFile *live);
+
+/* The live files by key; owns them. file_set.c */
+typedef struct FileSet FileSet;
+
+FileSet  *file_set_new(void);
+void      file_set_close(FileSet *set); /* accepts NULL */
+size_t    file_set_count(const FileSet *set);
+void      file_set_reserve(FileSet *set, size_t count);
+LiveFile *file_set_find(const FileSet *set, Str key); /* NULL if absent */
+/* Both give the file that was there, which is the caller's now, or NULL. */
+LiveFile *file_set_put(FileSet *set, LiveFile *live);
+LiveFile *file_set_remove(FileSet *set, Str key);
+/* for (size_t at = 0; (live = file_set_next(set, &at));) */
+LiveFile *file_set_next(const FileSet *set, size_t *at);
 
 typedef struct Tombstone {
     Str     key, path;
@@ -251,17 +268,20 @@ typedef struct DomainEntry {
 /* Every entry is a block of its own, freed when the log moves past it: a table that is refreshed
  * for weeks holds what is live. */
 typedef struct LogState {
-    int64_t version;
-    int64_t in_commit_ms; /* of the newest commit seen, -1 */
-    Str     protocol_raw; /* newest seen; blocks of their own */
-    Str     metadata_raw;
-    Header *header;     /* of these, when parsed */
-    Map    *files;      /* key -> LiveFile */
-    Map    *tombstones; /* key -> Tombstone */
-    Map    *txns;       /* app id -> TxnEntry */
-    Map    *domains;    /* domain -> DomainEntry */
-    bool    has_dv;
-    size_t  sweep_at; /* tombstones that make it worth while to look for expired ones */
+    int64_t     version;
+    int64_t     in_commit_ms; /* of the newest commit seen, -1 */
+    Str         protocol_raw; /* newest seen; blocks of their own */
+    Str         metadata_raw;
+    Header     *header; /* of these, when parsed */
+    FileSet    *files;
+    StatsForms *forms; /* of the statistics of these */
+    Arena      *scratch;
+    Buf         packed;     /* the statistics of the file being added; in scratch */
+    Map        *tombstones; /* key -> Tombstone */
+    Map        *txns;       /* app id -> TxnEntry */
+    Map        *domains;    /* domain -> DomainEntry */
+    bool        has_dv;
+    size_t      sweep_at; /* tombstones that make it worth while to look for expired ones */
 } LogState;
 
 /* What the winners of a lost race did (2.11). */
@@ -278,6 +298,7 @@ Str       log_state_key(Arena *arena, Str path, Str dv_id);
 LogState *log_state_new(void);
 void      log_state_close(LogState *state); /* accepts NULL */
 void      log_state_apply(LogState *state, const LogPlace *place, const Action *action);
+void      log_state_add(LogState *state, const AddAction *add);
 /* All the actions of one commit, or none when one of them is damaged or the header they give
  * cannot be read. `changes` may be NULL. */
 bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text,
@@ -293,6 +314,7 @@ void log_state_drop_expired(LogState *state, int64_t now_ms);
 /* --- log segment (1.2, 1.3), segment.c, last_checkpoint.c --- */
 typedef struct LastCheckpoint {
     int64_t version;
+    int64_t add_count; /* -1: it does not say */
 } LastCheckpoint;
 
 /* False: no hint, or none to be trusted. ERR_UNSUPPORTED in `err` when it announces adaptive
@@ -307,13 +329,17 @@ typedef struct LogSegment {
     Str    *checkpoint_names;   /* the parts in order */
     size_t  checkpoint_count;
     bool    checkpoint_is_json;
-    bool    is_uuid;
+    int64_t hinted_adds; /* numOfAddFiles of the hint, -1: none that is about this checkpoint */
 } LogSegment;
 
 /* `target` NO_VERSION: the newest. Checkpoints at or above `checkpoint_below` are not used (they
  * turned out damaged). */
 bool segment_find(const LogPlace *place, int64_t target, int64_t checkpoint_below, Arena *arena,
                   LogSegment *out, Err *err) MUST_CHECK;
+
+/* The state of the segment's checkpoint; nothing when it has none. load_checkpoint.c */
+bool checkpoint_load(LogState *state, const LogPlace *place, const LogSegment *segment,
+                     Err *err) MUST_CHECK;
 
 /* --- table.c --- */
 struct DeltaTable {

@@ -111,5 +111,7 @@ bool last_checkpoint_read(const LogPlace *place, Arena *arena, LastCheckpoint *o
                        "DELTA-P10 table %.*s: %.*s announces adaptive metadata (reader feature "
                        "\"adaptiveMetadata-preview\"), which is not supported; nothing was read",
                        STR_ARG(place->path), STR_ARG(path));
+    if (!json_text_i64(json_text_find(object, "numOfAddFiles"), &out->add_count))
+        out->add_count = -1;
     return json_text_i64(json_text_find(object, "version"), &out->version) && out->version >= 0;
 }

@@ -23,8 +23,11 @@ LogState *log_state_new(void)
     LogState *state     = mem_alloc(sizeof *state);
     state->version      = NO_VERSION;
     state->in_commit_ms = -1;
+    state->scratch      = arena_new();
+    state->packed       = buf_new(state->scratch, 0);
     state->protocol_raw = state->metadata_raw = STR_EMPTY;
-    state->files                              = map_new();
+    state->files                              = file_set_new();
+    state->forms                              = stats_forms_new();
     state->tombstones                         = map_new();
     state->txns                               = map_new();
     state->domains                            = map_new();
@@ -43,13 +46,15 @@ static void close_map(Map *map)
 void log_state_close(LogState *state)
 {
     if (!state) return;
-    close_map(state->files);
+    file_set_close(state->files);
+    stats_forms_close(state->forms);
     close_map(state->tombstones);
     close_map(state->txns);
     close_map(state->domains);
     block_free(state->protocol_raw);
     block_free(state->metadata_raw);
     header_close(state->header);
+    arena_close(state->scratch);
     mem_free(state);
 }
 
@@ -87,30 +92,41 @@ Str log_state_key(Arena *arena, Str path, Str dv_id)
     return place_key(&at, path, dv_id);
 }
 
-static LiveFile *live_file_new(const AddAction *add)
+static LiveFile *live_file_new(LogState *state, const AddAction *add)
 {
-    size_t    text_len = key_len(add->path, add->dv_id) + add->stats.len + add->extra.len;
-    LiveFile *live     = mem_alloc(sizeof *live + text_len);
-    char     *at       = (char *)(live + 1);
+    buf_clear(&state->packed);
+    const StatsForm *form     = stats_pack(state->forms, add->stats, &state->packed);
+    Str              values   = buf_str(&state->packed);
+    size_t           text_len = key_len(add->path, add->dv_id) + values.len + add->extra.len;
+    LiveFile        *live     = mem_alloc(sizeof *live + text_len);
+    char            *at       = (char *)(live + 1);
+    Str              key      = place_key(&at, add->path, add->dv_id);
 
-    live->key    = place_key(&at, add->path, add->dv_id);
-    live->has_dv = add->dv_id.len > 0;
-    live->file   = (DeltaFile){
-          .path          = str_slice(live->key, 0, add->path.len),
-          .size_bytes    = add->size_bytes,
-          .modified_ms   = add->modified_ms,
-          .row_count     = add->row_count,
-          .stats         = place_str(&at, add->stats),
-          .extra_members = place_str(&at, add->extra),
+    live->key_len = (uint32_t)key.len;
+    live->has_dv  = add->dv_id.len > 0;
+    live->file    = (DeltaFile){
+           .path          = str_slice(key, 0, add->path.len),
+           .size_bytes    = add->size_bytes,
+           .modified_ms   = add->modified_ms,
+           .row_count     = add->row_count,
+           .stats_form    = form,
+           .stats_values  = place_str(&at, values).ptr,
+           .extra_members = place_str(&at, add->extra),
     };
     return live;
 }
 
-static void apply_add(LogState *state, const AddAction *add)
+Str delta_file_get_stats(const DeltaFile *file, Arena *arena)
 {
-    LiveFile *live = live_file_new(add);
-    mem_free(map_remove(state->tombstones, live->key));
-    mem_free(map_put(state->files, live->key, live));
+    return stats_unpack(file->stats_form, file->stats_values, arena);
+}
+
+void log_state_add(LogState *state, const AddAction *add)
+{
+    LiveFile *live = live_file_new(state, add);
+    if (map_count(state->tombstones) > 0)
+        mem_free(map_remove(state->tombstones, live_file_key(live)));
+    mem_free(file_set_put(state->files, live));
     state->has_dv = state->has_dv || live->has_dv;
 }
 
@@ -132,12 +148,11 @@ static LiveFile *find_decoded(LogState *state, const RemoveAction *remove)
     Arena    *arena = arena_new();
     Str       want  = log_state_key(arena, delta_path_decode(arena, remove->path), remove->dv_id);
     LiveFile *found = NULL;
-    Str       key;
-    void     *value;
+    LiveFile *live;
 
-    for (size_t at = 0; !found && map_next(state->files, &at, &key, &value);) {
-        LiveFile *live = value;
-        Str       dv   = str_slice(key, live->file.path.len + 1, key.len);
+    for (size_t at = 0; !found && (live = file_set_next(state->files, &at));) {
+        Str key = live_file_key(live);
+        Str dv  = str_slice(key, live->file.path.len + 1, key.len);
         if (!is_plain_path(live->file.path) || !is_plain_path(remove->path))
             if (str_equal(log_state_key(arena, delta_path_decode(arena, live->file.path), dv),
                           want))
@@ -163,7 +178,8 @@ static void put_tombstone(LogState *state, const RemoveAction *remove)
 static void apply_remove(LogState *state, const LogPlace *place, const RemoveAction *remove)
 {
     Arena    *arena = remove->dv_id.len > 0 ? arena_new() : NULL;
-    LiveFile *live  = map_remove(state->files, log_state_key(arena, remove->path, remove->dv_id));
+    LiveFile *live  = file_set_remove(state->files,
+                                      log_state_key(arena, remove->path, remove->dv_id));
 
     arena_close(arena);
     if (!live && !is_plain_path(remove->path)) {
@@ -172,7 +188,7 @@ static void apply_remove(LogState *state, const LogPlace *place, const RemoveAct
             log_warn(place->context->log, "delta", "a remove named its file in another encoding",
                      LOG_STR("table", place->path), LOG_STR("file", live->file.path),
                      LOG_STR("remove", remove->path));
-            (void)map_remove(state->files, live->key);
+            (void)file_set_remove(state->files, live_file_key(live));
         }
     }
     mem_free(live);
@@ -211,7 +227,7 @@ static void replace_block(Str *block, Str text)
 void log_state_apply(LogState *state, const LogPlace *place, const Action *action)
 {
     switch (action->kind) {
-    case ACTION_ADD: apply_add(state, &action->add); break;
+    case ACTION_ADD: log_state_add(state, &action->add); break;
     case ACTION_REMOVE: apply_remove(state, place, &action->remove); break;
     case ACTION_TXN: apply_txn(state, &action->txn); break;
     case ACTION_DOMAIN: apply_domain(state, &action->domain); break;
@@ -345,13 +361,11 @@ bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t vers
 
 static bool check_live_once(const LogState *state, const LogPlace *place, Err *err)
 {
-    Map  *seen = map_new();
-    Str   key;
-    void *value;
-    bool  ok = true;
+    Map      *seen = map_new();
+    LiveFile *live;
+    bool      ok = true;
 
-    for (size_t at = 0; ok && map_next(state->files, &at, &key, &value);) {
-        LiveFile *live = value;
+    for (size_t at = 0; ok && (live = file_set_next(state->files, &at));) {
         if (map_put(seen, live->file.path, live))
             ok = err_set(err, ERR_DAMAGED,
                          "DELTA-L05 corrupt log of table %.*s v%lld: %.*s is live twice",
@@ -365,12 +379,10 @@ static bool check_live_once(const LogState *state, const LogPlace *place, Err *e
  * bring deleted rows back. */
 static bool check_vectors(const LogState *state, const LogPlace *place, Err *err)
 {
-    Str   key;
-    void *value;
+    const LiveFile *live;
 
     if (!check_live_once(state, place, err)) return false;
-    for (size_t at = 0; map_next(state->files, &at, &key, &value);) {
-        const LiveFile *live = value;
+    for (size_t at = 0; (live = file_set_next(state->files, &at));) {
         if (live->has_dv)
             return err_set(err, ERR_UNSUPPORTED,
                            "DELTA-P10 table %.*s v%lld: reader feature \"deletionVectors\" is not "

@@ -190,7 +190,7 @@ static bool walk_commits(const LogPlace *place, const Listing *listing, const Wi
 static bool finish_segment(const LogPlace *place, const Listing *listing, const Wish *wish,
                            Arena *arena, LogSegment *out, Err *err)
 {
-    *out = (LogSegment){.checkpoint_version = NO_VERSION};
+    *out = (LogSegment){.checkpoint_version = NO_VERSION, .hinted_adds = -1};
     if (!listing->has_any)
         return err_set(err, ERR_NOT_FOUND, "DELTA-L01 not a Delta table: %.*s",
                        STR_ARG(place->path));
@@ -224,5 +224,7 @@ bool segment_find(const LogPlace *place, int64_t target, int64_t checkpoint_belo
         wish.from = 0;
         if (!list_log(place, &wish, arena, &listing, err)) return false;
     }
-    return finish_segment(place, &listing, &wish, arena, out, err);
+    if (!finish_segment(place, &listing, &wish, arena, out, err)) return false;
+    if (has_hint && hint.version == out->checkpoint_version) out->hinted_adds = hint.add_count;
+    return true;
 }

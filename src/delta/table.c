@@ -17,91 +17,6 @@ static bool read_commit(const LogPlace *place, int64_t version, Arena *arena, St
 
 /* --- loading --- */
 
-static bool apply_lines(LogState *state, const LogPlace *place, Str text, Str file, Arena *arena,
-                        Err *err)
-{
-    ActionReader reader = action_reader(text, file, arena);
-    bool         found;
-    Action       action;
-
-    for (;;) {
-        if (!action_next(&reader, &found, &action, err)) return false;
-        if (!found) return true;
-        if (action.kind == ACTION_SIDECAR)
-            return err_set(err, ERR_UNSUPPORTED,
-                           "DELTA-P10 table %.*s: reader feature \"v2Checkpoint\" is not supported "
-                           "(%.*s has sidecars); "
-                           "nothing was read",
-                           STR_ARG(place->path), STR_ARG(file));
-        log_state_apply(state, place, &action);
-    }
-}
-
-static bool load_json_checkpoint(LogState *state, const LogPlace *place, Str path, Err *err)
-{
-    Arena *arena = arena_new();
-    Bytes  bytes;
-    bool   ok = store_read(place->context->store, path, LIMIT_LOG_FILE_BYTES, arena, &bytes, err) &&
-              apply_lines(state, place, bytes_str(bytes), path, arena, err);
-    arena_close(arena);
-    return ok;
-}
-
-static bool apply_rows(LogState *state, const LogPlace *place, RowStream *rows, Str file, Err *err)
-{
-    Arena   *arena = arena_new();
-    RowBlock block;
-    bool     ok;
-
-    while ((ok = row_stream_next(rows, &block, err)) && block.row_count > 0) {
-        for (size_t i = 0; ok && i < block.row_count; i++) {
-            if (column_is_null(&block.columns[0], i)) continue;
-            arena_reset(arena);
-            ok = apply_lines(state, place, column_str(&block.columns[0], i), file, arena, err);
-        }
-        if (!ok) break;
-    }
-    arena_close(arena);
-    return ok;
-}
-
-static bool load_parquet_checkpoint(LogState *state, const LogPlace *place,
-                                    const LogSegment *segment, Err *err)
-{
-    Arena       *arena   = arena_new();
-    Str         *locals  = ARENA_ARRAY(arena, Str, segment->checkpoint_count);
-    DuckSession *session = NULL;
-    RowStream   *rows    = NULL;
-    bool         ok      = true;
-
-    for (size_t i = 0; ok && i < segment->checkpoint_count; i++) {
-        Str path = store_join(arena, place->log_path, segment->checkpoint_names[i]);
-        ok       = store_fetch_local(place->context->store, path, arena, &locals[i], err);
-    }
-    ok = ok && duck_session_open(place->context->duck, &session, err) &&
-         duck_checkpoint_read(session, locals, segment->checkpoint_count, arena, &rows, err) &&
-         apply_rows(state, place, rows, segment->checkpoint_names[0], err);
-    row_stream_close(rows);
-    duck_session_close(session);
-    arena_close(arena);
-    return ok;
-}
-
-static bool load_checkpoint(LogState *state, const LogPlace *place, const LogSegment *segment,
-                            Arena *arena, Err *err)
-{
-    bool ok = true;
-    if (segment->checkpoint_version == NO_VERSION) return true;
-    if (segment->checkpoint_is_json)
-        ok = load_json_checkpoint(
-            state, place, store_join(arena, place->log_path, segment->checkpoint_names[0]), err);
-    else
-        ok = load_parquet_checkpoint(state, place, segment, err);
-    state->version = segment->checkpoint_version;
-    return ok || err_context(err, "checkpoint %lld of table %.*s",
-                             (long long)segment->checkpoint_version, STR_ARG(place->path));
-}
-
 static bool load_commits(LogState *state, const LogPlace *place, int64_t last, Err *err)
 {
     Arena *arena = arena_new();
@@ -128,14 +43,17 @@ static bool is_damage(const Err *err)
     return err->code == ERR_QUERY_ENGINE || err->code == ERR_DAMAGED;
 }
 
-static LoadResult load_segment(const LogPlace *place, const LogSegment *segment, Arena *arena,
+/* With `is_last_try` a file of the checkpoint that is not there was not removed by a cleanup that
+ * left a newer one: it is missing. */
+static LoadResult load_segment(const LogPlace *place, const LogSegment *segment, bool is_last_try,
                                LogState **out, Err *err)
 {
     LogState  *state  = log_state_new();
     LoadResult result = LOAD_DONE;
 
-    if (!load_checkpoint(state, place, segment, arena, err)) {
+    if (!checkpoint_load(state, place, segment, err)) {
         log_prefer_protocol_error(place, segment->checkpoint_version, state->protocol_raw, err);
+        if (is_last_try && err->code == ERR_NOT_FOUND) err->code = ERR_DAMAGED;
         result = is_damage(err) ? LOAD_BAD_CHECKPOINT : LOAD_FAILED;
     } else if (!load_commits(state, place, segment->version, err) ||
                !log_state_finish(state, place, err)) {
@@ -158,8 +76,8 @@ static void warn_bad_checkpoint(const LogPlace *place, int64_t version, const Er
 }
 
 /* One attempt: falls back to older checkpoints when one is damaged. */
-static LoadResult load_once(const LogPlace *place, int64_t target, Arena *arena, LogState **out,
-                            int64_t *checkpoint_out, Err *err)
+static LoadResult load_once(const LogPlace *place, int64_t target, bool is_last_try, Arena *arena,
+                            LogState **out, int64_t *checkpoint_out, Err *err)
 {
     int64_t below     = VERSION_MAX;
     Err     first_bad = ERR_INIT;
@@ -177,7 +95,7 @@ static LoadResult load_once(const LogPlace *place, int64_t target, Arena *arena,
             }
             return LOAD_FAILED;
         }
-        LoadResult result = load_segment(place, &segment, arena, out, err);
+        LoadResult result = load_segment(place, &segment, is_last_try, out, err);
         if (result != LOAD_BAD_CHECKPOINT) {
             *checkpoint_out = segment.checkpoint_version;
             return result;
@@ -197,7 +115,7 @@ static bool load(const LogPlace *place, int64_t target, LogState **out, int64_t 
     for (int i = 0; i < LOAD_TRIES && result == LOAD_MOVED; i++) {
         Arena *arena = arena_new();
         err_clear(err);
-        result = load_once(place, target, arena, out, checkpoint_out, err);
+        result = load_once(place, target, i + 1 == LOAD_TRIES, arena, out, checkpoint_out, err);
         arena_close(arena);
     }
     if (result == LOAD_DONE) return true;
@@ -393,16 +311,14 @@ bool delta_table_find_property(const DeltaTable *table, Str key, Str *value_out)
 
 size_t delta_table_get_file_count(const DeltaTable *table)
 {
-    return map_count(table->state->files);
+    return file_set_count(table->state->files);
 }
 
 bool delta_table_next_file(const DeltaTable *table, size_t *at, const DeltaFile **file_out)
 {
-    Str   key;
-    void *value;
-
-    if (!map_next(table->state->files, at, &key, &value)) return false;
-    *file_out = &((const LiveFile *)value)->file;
+    const LiveFile *live = file_set_next(table->state->files, at);
+    if (!live) return false;
+    *file_out = &live->file;
     return true;
 }
 

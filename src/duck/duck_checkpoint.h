@@ -18,4 +18,28 @@ bool duck_checkpoint_write(Duck *duck, Str ndjson_local, Str parquet_local, int6
 bool duck_checkpoint_read(DuckSession *session, const Str *parquet_locals, size_t count,
                           Arena *arena, RowStream **out, Err *err) MUST_CHECK;
 
+/* One checkpoint file as its footer shows it; good as long as `arena` and the session are. */
+typedef struct DuckCheckpoint DuckCheckpoint;
+
+/* Columns of a stream of adds. Rows of other actions are in it: path, size and time are NULL. */
+typedef enum DuckAddColumn {
+    DUCK_ADD_PATH,
+    DUCK_ADD_SIZE,
+    DUCK_ADD_MODIFIED,
+    DUCK_ADD_STATS,
+    DUCK_ADD_PARSED_ROWS, /* numRecords of typed statistics, read where texts are missing */
+    DUCK_ADD_ROW,         /* in the file, from 0 */
+    DUCK_ADD_EXTRA,       /* the other members as JSON without braces, NULL and {} left out */
+    DUCK_ADD_COLUMN_COUNT,
+} DuckAddColumn;
+
+bool duck_checkpoint_open(DuckSession *session, Str local, Arena *arena, DuckCheckpoint **out,
+                          Err *err) MUST_CHECK;
+/* How many adds the footer counts; -1 when it does not. */
+int64_t duck_checkpoint_count_adds(const DuckCheckpoint *file);
+/* Both: one stream at a time; *out NULL when the file has none. */
+bool duck_checkpoint_adds(DuckCheckpoint *file, Arena *arena, RowStream **out, Err *err) MUST_CHECK;
+/* As duck_checkpoint_read, without the adds, and with a column `row`: the number in the file. */
+bool duck_checkpoint_rest(DuckCheckpoint *file, Arena *arena, RowStream **out, Err *err) MUST_CHECK;
+
 #endif

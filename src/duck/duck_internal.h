@@ -93,6 +93,21 @@ void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options);
  * did so at the same time would be in each other's way. */
 bool duck_register_rows(duckdb_connection connection, Duck *duck, Err *err) MUST_CHECK;
 
+/* --- duck_checkpoint.c --- */
+/* The actions of a checkpoint; names and order of delta.md 2.13. libduckdb keeps the letters' case.
+ */
+#define STRINGS "MAP(VARCHAR, VARCHAR)"
+#define DELETION_VECTOR                                                                            \
+    "STRUCT(storageType VARCHAR, pathOrInlineDv VARCHAR, \"offset\" INTEGER, sizeInBytes INTEGER," \
+    " cardinality BIGINT)"
+
+typedef struct ActionColumn {
+    const char *name;
+    const char *written; /* NULL: not in our checkpoints */
+    const char *read;    /* NULL: as written */
+} ActionColumn;
+const ActionColumn *duck_action_columns(size_t *count_out);
+
 /* --- duck_stats.c --- */
 /* Takes the result row of a COPY with RETURN_STATS apart, and finds out which bounds can be
  * trusted. */

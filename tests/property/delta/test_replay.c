@@ -133,13 +133,14 @@ static Str dump(const DeltaTable *table, Arena *arena)
     Str             lines[400];
     size_t          count = 0;
     Str             key, value;
+    const LiveFile *live;
     void           *entry;
-    for (size_t at = 0; map_next(state->files, &at, &key, &entry);) {
-        const DeltaFile *file = &((LiveFile *)entry)->file;
-        lines[count++]        = str_printf(arena, "live %.*s %lld %lld %lld %.*s %.*s",
-                                           STR_ARG(file->path), (long long)file->size_bytes,
-                                           (long long)file->modified_ms, (long long)file->row_count,
-                                           STR_ARG(file->stats), STR_ARG(file->extra_members));
+    for (size_t at = 0; (live = file_set_next(state->files, &at));) {
+        const DeltaFile *file = &live->file;
+        lines[count++]        = str_printf(
+                   arena, "live %.*s %lld %lld %lld %.*s %.*s", STR_ARG(file->path),
+                   (long long)file->size_bytes, (long long)file->modified_ms, (long long)file->row_count,
+                   STR_ARG(delta_file_get_stats(file, arena)), STR_ARG(file->extra_members));
     }
     for (size_t at = 0; map_next(state->tombstones, &at, &key, &entry);)
         lines[count++] = str_printf(arena, "stone %.*s %lld", STR_ARG(((Tombstone *)entry)->path),
@@ -161,7 +162,7 @@ static void assert_is_model(const DeltaTable *table, const Model *model, Arena *
     size_t live = 0, stones = 0;
     Str    value;
     for (size_t i = 0; i < PATHS; i++) {
-        const LiveFile  *file  = map_find(table->state->files, path_of(arena, i));
+        const LiveFile  *file  = file_set_find(table->state->files, path_of(arena, i));
         const Tombstone *stone = map_find(table->state->tombstones, path_of(arena, i));
         assert_int_equal(file != NULL, model->files[i].is_live);
         assert_int_equal(stone != NULL, model->files[i].is_stone);
@@ -288,10 +289,10 @@ static void deletion_vectors_are_part_of_a_files_name(void **state)
                                                      (long long)vector[j])
                                         : STR_EMPTY;
                 Str key = log_state_key(world->arena, str_printf(world->arena, "f%zu", j), id);
-                assert_int_equal(map_find(log->files, key) != NULL, vector[j] >= 0);
+                assert_int_equal(file_set_find(log->files, key) != NULL, vector[j] >= 0);
                 live += vector[j] >= 0;
             }
-            assert_int_equal(map_count(log->files), live);
+            assert_int_equal(file_set_count(log->files), live);
         }
         log_state_close(log);
         rng_close(rng);

@@ -406,15 +406,6 @@ static void a_checkpoint_of_json_lines_is_read(void **state)
     put_commit(world, "t", 8, add_line(world, "g"));
     assert_opens(world, NO_VERSION, 8, 2);
     world_close(world);
-    world = world_new(state);
-    put_text(
-        world,
-        "t/_delta_log/00000000000000000007.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json",
-        PROTOCOL METADATA
-        "{\"sidecar\":{\"path\":\"s.parquet\",\"sizeInBytes\":1,\"modificationTime\":1}}\n");
-    assert_refused(world, NO_VERSION, ERR_UNSUPPORTED,
-                   "DELTA-P10 table t: reader feature \"v2Checkpoint\"");
-    world_close(world);
 }
 
 static void a_damaged_checkpoint_is_passed_over(void **state)

@@ -168,7 +168,7 @@ static Str written_stats(World *world, const Column *columns, size_t column_coun
               &world->err);
     assert_ok(delta_table_append(table, &append, &outcome, NULL, &world->err), &world->err);
     assert_true(delta_table_next_file(table, &at, &file));
-    Str stats = str_copy(world->arena, file->stats);
+    Str stats = delta_file_get_stats(file, world->arena);
     delta_table_close(table);
     return stats;
 }
