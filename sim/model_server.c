@@ -1,7 +1,9 @@
 /* model_server.c - the server's databases, its clock and its zone. */
 #include "sim/model_internal.h"
 
+#include "base/limits.h"
 #include "sim/virtual_clock.h"
+#include "tds/tds_packet.h"
 
 #define TEXT_REPL_BYTES 65536
 
@@ -127,6 +129,10 @@ static SimDatabase *add_database(SimServer *server, Str name, bool is_system)
 
 bool sim_create_database(SimServer *server, Str name, SimError *error)
 {
+    if (tds_text_units(name) > LIMIT_IDENTIFIER_UNITS)
+        return sim_error(error, 103,
+                         "The identifier that starts with '%.*s' is too long. Maximum length is %d.",
+                         STR_ARG(tds_text_cut(name, LIMIT_IDENTIFIER_UNITS)), LIMIT_IDENTIFIER_UNITS);
     (void)pthread_rwlock_wrlock(&server->lock);
     bool exists = find_database(server, name) != NULL;
     if (!exists) (void)add_database(server, name, false);

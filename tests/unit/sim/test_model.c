@@ -572,6 +572,20 @@ static void temporary_tables_go_when_they_are_dropped(void **state)
     world_close(world);
 }
 
+static void a_database_has_a_name_of_at_most_128_units(void **state)
+{
+    World   *world = world_simulated(1);
+    SimError error = SIM_ERROR_INIT;
+    char     name[130];
+    (void)state;
+
+    memset(name, 'a', sizeof name);
+    assert_false(sim_create_database(world->server, (Str){name, 129}, &error));
+    assert_int_equal(error.number, 103);
+    assert_sim(sim_create_database(world->server, (Str){name, 128}, &error), &error);
+    world_close(world);
+}
+
 static void identities_and_rowversions_count(void **state)
 {
     World    *world = world_simulated(1);
@@ -706,6 +720,7 @@ int main(void)
         cmocka_unit_test(truncate_empties_and_rolls_back),
         cmocka_unit_test(a_renamed_table_keeps_its_rows),
         cmocka_unit_test(temporary_tables_go_when_they_are_dropped),
+        cmocka_unit_test(a_database_has_a_name_of_at_most_128_units),
         cmocka_unit_test(identities_and_rowversions_count),
         cmocka_unit_test(snapshot_isolation_is_refused_for_tables_of_users),
         cmocka_unit_test(schemas_are_transactional),
