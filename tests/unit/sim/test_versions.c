@@ -410,7 +410,7 @@ static void undone_changes_leave_older_versions_alone(void **state)
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
+size_t __sanitizer_get_current_allocated_bytes(void); /* its header is a package of its own */
 
 /* kB that are allocated: a sanitizer keeps what was freed in memory for a while. */
 static long held_kb(void)
