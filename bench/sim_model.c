@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "sim/cdc.h"
-#include "sim/model.h"
+#include "sim/capture/cdc.h"
+#include "sim/model/model.h"
 
 typedef struct Bench {
     SimServer   *server;

@@ -1,5 +1,5 @@
 /* main.c - tidesim: finds the command, runs it, says how it went. */
-#include "sim/cli_options.h"
+#include "sim/cli/options.h"
 
 #include <stdio.h>
 

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "sim/cdc.h"
-#include "sim/control.h"
-#include "sim/model.h"
+#include "sim/capture/cdc.h"
+#include "sim/control/control.h"
+#include "sim/model/model.h"
 
 typedef struct SimOptions {
     Clock   *clock;
@@ -101,15 +101,15 @@ typedef struct SimLoginRequest {
     bool     is_aside;     /* the server's own: no control touches it */
 } SimLoginRequest;
 /* Errors 18456, 4060, ... The messages a client gets on success (5701, 5703) are the TDS server's. One request at a time. */
-bool     sim_session_open(SimServer *server, const SimLoginRequest *login, SimSession **out,
-                          SimError *error) MUST_CHECK;
-void     sim_session_close(SimSession *session); /* rolls back; accepts NULL */
-int32_t  sim_session_id(const SimSession *session);
-Str      sim_session_database(const SimSession *session);
-Str      sim_session_language(const SimSession *session); /* as the server names it */
-Str      sim_session_login(const SimSession *session); /* as long as the session */
-Str      sim_session_app(const SimSession *session);
-bool     sim_session_is_killed(const SimSession *session);
+bool    sim_session_open(SimServer *server, const SimLoginRequest *login, SimSession **out,
+                         SimError *error) MUST_CHECK;
+void    sim_session_close(SimSession *session); /* rolls back; accepts NULL */
+int32_t sim_session_id(const SimSession *session);
+Str     sim_session_database(const SimSession *session);
+Str     sim_session_language(const SimSession *session); /* as the server names it */
+Str     sim_session_login(const SimSession *session);    /* as long as the session */
+Str     sim_session_app(const SimSession *session);
+bool    sim_session_is_killed(const SimSession *session);
 /* Between requests: nothing would be lost if it were opened anew in its database. */
 bool     sim_session_is_recoverable(const SimSession *session);
 uint64_t sim_session_transaction(const SimSession *session); /* descriptor, 0: none */
@@ -178,9 +178,9 @@ typedef struct SimStats {
 SimStats sim_session_stats(const SimSession *session, bool last_statement_only);
 /* Around a wait for the client in the middle of a request, where requests go one at a time: others may go meanwhile. False:
  * there is nothing to resume. From the thread of the request. */
-bool     sim_session_rest(SimSession *session);
-void     sim_session_resume(SimSession *session);
-void     sim_session_add_io(SimSession *session, int64_t bytes_sent,
-                            int64_t blocked_ns); /* from the TDS server */
+bool sim_session_rest(SimSession *session);
+void sim_session_resume(SimSession *session);
+void sim_session_add_io(SimSession *session, int64_t bytes_sent,
+                        int64_t blocked_ns); /* from the TDS server */
 
 #endif

@@ -2,7 +2,7 @@
  * pattern. The first byte is the style, the second the collation. */
 #include "base/arena.h"
 #include "base/buf.h"
-#include "sim/function.h"
+#include "sim/function/function.h"
 
 #include <assert.h>
 

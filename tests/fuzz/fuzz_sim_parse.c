@@ -2,7 +2,7 @@
  * a number and a line of the text, and a statement that was read has its own text inside the
  * batch. */
 #include "base/arena.h"
-#include "sim/ast.h"
+#include "sim/parse/ast.h"
 
 #include <assert.h>
 

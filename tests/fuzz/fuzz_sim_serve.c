@@ -2,7 +2,7 @@
  * it, and the server goes on. The first byte chooses where the input begins and whether encryption is offered. */
 #include "sim_shop.h"
 
-#include "sim/server_internal.h"
+#include "sim/server/server_internal.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>

@@ -1,12 +1,12 @@
 /* sim_eval.h - constant T-SQL expressions, evaluated without a server: "CAST('1.5' AS decimal(5,2))
- * + 1". Literals, operators, CAST and CONVERT, COLLATE and the functions of sim/function.h. */
+ * + 1". Literals, operators, CAST and CONVERT, COLLATE and the functions of sim/function/function.h. */
 #ifndef TIDELAKE_SUPPORT_SIM_EVAL_H
 #define TIDELAKE_SUPPORT_SIM_EVAL_H
 
 #include "support/test_support.h"
 
-#include "sim/ast.h"
-#include "sim/function.h"
+#include "sim/function/function.h"
+#include "sim/parse/ast.h"
 
 UNUSED static bool sim_eval_expr(const Expr *expr, Arena *arena, SimValue *out, SimError *error);
 

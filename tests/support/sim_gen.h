@@ -5,7 +5,7 @@
 
 #include "support/test_support.h"
 
-#include "sim/value_internal.h"
+#include "sim/value/value_internal.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/list.h"
-#include "sim/cdc.h"
-#include "sim/model.h"
+#include "sim/capture/cdc.h"
+#include "sim/model/model.h"
 
 #define WORLD_START_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
 

@@ -6,7 +6,7 @@
 #include "support/test_support.h"
 
 #include "base/buf.h"
-#include "sim/ast.h"
+#include "sim/parse/ast.h"
 
 UNUSED static void tree_select(Buf *out, const Select *select);
 UNUSED static void tree_expr(Buf *out, const Expr *expr);

@@ -3,7 +3,7 @@
 #include "support/sim_gen.h"
 
 #include "base/clock.h"
-#include "sim/function.h"
+#include "sim/function/function.h"
 
 static SimValue convert(Arena *arena, const SimValue *value, const SimType *to, int style)
 {

@@ -2,7 +2,7 @@
  * keys are read from what they point to. */
 #include "support/test_support.h"
 
-#include "sim/model_tree.h"
+#include "sim/model/tree.h"
 
 #define ITEMS_MAX 3000
 

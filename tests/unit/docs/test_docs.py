@@ -116,8 +116,8 @@ def every_column_we_write_is_described():
 
 def every_control_and_option_of_tidesim_is_described():
     listed = names_in_cells("docs/tidesim-reference.md")
-    options = set(re.findall(r'= \{"(--[\w-]+)"', text_of("sim/cli_options.c")))
-    table = text_of("sim/control_proc.c").split("const ProcEntry control_procs")[1]
+    options = set(re.findall(r'= \{"(--[\w-]+)"', text_of("sim/cli/options.c")))
+    table = text_of("sim/control/proc.c").split("const ProcEntry control_procs")[1]
     procedures = dict(re.findall(r'\{"(\w+)", \w+,\s+"([^"]*)"', table))
     if len(options) < 15 or len(procedures) < 10:
         yield "the options or the procedures were not found in sim/"
@@ -137,8 +137,8 @@ def every_control_and_option_of_tidesim_is_described():
 def every_knob_and_fault_of_tidesim_is_described():
     rows = {name: line for line in text_of("docs/tidesim-reference.md").splitlines()
             for name in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("| `") else "")}
-    knobs = re.findall(r'= \{"(\w+)", "([^"]+)", (\d+),', text_of("sim/knob.c"))
-    faults = re.findall(r'\[SIM_(?:FAULT|AT)_\w+\]\s*= "(\w+)"', text_of("sim/control_fault.c"))
+    knobs = re.findall(r'= \{"(\w+)", "([^"]+)", (\d+),', text_of("sim/model/knob.c"))
+    faults = re.findall(r'\[SIM_(?:FAULT|AT)_\w+\]\s*= "(\w+)"', text_of("sim/control/fault.c"))
     if len(knobs) < 8 or len(faults) < 20:
         yield "the knobs or the faults were not found in sim/"
     for name, values, initial in knobs:

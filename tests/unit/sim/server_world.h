@@ -4,7 +4,7 @@
 
 #include "unit/sim/server_client.h"
 
-#include "sim/server.h"
+#include "sim/server/server.h"
 
 typedef struct World {
     Clock       *clock;
@@ -18,9 +18,9 @@ typedef struct World {
 UNUSED static void open_listener(World *world)
 {
     SimListenOptions options = {.address = STR("127.0.0.1:0")};
-    Err     err = ERR_INIT;
-    int64_t port;
-    Str     address;
+    Err              err     = ERR_INIT;
+    int64_t          port;
+    Str              address;
 
     assert_ok(sim_listener_open(world->server, &options, &world->listener, &err), &err);
     address = sim_listener_address(world->listener);

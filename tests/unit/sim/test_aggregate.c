@@ -1,7 +1,7 @@
 /* Aggregates over a few values (sqlserver.md 2.10). */
 #include "support/sim_eval.h"
 
-#include "sim/aggregate.h"
+#include "sim/function/aggregate.h"
 
 /* Each value an expression; NULL for rows of COUNT(*). */
 static bool aggregate(Arena *arena, const char *name, const char *const *values,

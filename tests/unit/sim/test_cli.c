@@ -1,9 +1,9 @@
 /* The command line of tidesim: options, scripts with GO, results as text and as JSON. */
 #include "support/test_support.h"
 
-#include "sim/cli_options.h"
-#include "sim/cli_print.h"
-#include "sim/cli_script.h"
+#include "sim/cli/options.h"
+#include "sim/cli/print.h"
+#include "sim/cli/script.h"
 
 /* --- options --- */
 

@@ -1,6 +1,6 @@
 /* test_load.c - a database loaded from a folder shows what the folder's files say: by the queries of a stream, with later
  * commits above. The folder of this directory always; every folder, or archive of one, in TIDESIM_CASES when it is set. */
-#include "sim/load.h"
+#include "sim/capture/load.h"
 #include "sim/sim.h"
 #include "support/test_support.h"
 

@@ -2,7 +2,7 @@
  * sqlserver.md 2.9. */
 #include "support/test_support.h"
 
-#include "sim/model_internal.h"
+#include "sim/model/model_internal.h"
 #include "support/sim_model.h"
 
 static SimType type_of(const char *text)

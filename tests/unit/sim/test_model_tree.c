@@ -1,7 +1,7 @@
-/* Tests of model_tree.c beyond what the property tests reach. */
+/* Tests of sim/model/tree.c beyond what the property tests reach. */
 #include "support/test_support.h"
 
-#include "sim/model_tree.h"
+#include "sim/model/tree.h"
 
 static Item *item_of(Arena *arena, uint32_t number)
 {

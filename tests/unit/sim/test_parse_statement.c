@@ -1,4 +1,4 @@
-/* Statements: what each leaves in its fields (sim/ast.h, sqlserver.md 2.10). */
+/* Statements: what each leaves in its fields (sim/parse/ast.h, sqlserver.md 2.10). */
 #include "support/sim_tree.h"
 
 static void assert_words(const NameList *words, const char *want)

@@ -2,7 +2,7 @@
  * that arrive encrypted, TLS around TDS 8, certificates. */
 #include "unit/sim/tls_client.h"
 
-#include "sim/server_internal.h"
+#include "sim/server/server_internal.h"
 
 #include <pthread.h>
 

@@ -3,7 +3,7 @@
 #include "support/test_support.h"
 
 #include "base/clock.h"
-#include "sim/time_zone.h"
+#include "sim/value/time_zone.h"
 
 #define MINUTE_US INT64_C(60000000)
 

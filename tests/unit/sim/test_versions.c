@@ -4,7 +4,7 @@
 
 #include "unit/sim/talk.h"
 
-#include "sim/model.h"
+#include "sim/model/model.h"
 
 #define SNAPSHOT "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; "
 

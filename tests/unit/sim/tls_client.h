@@ -5,7 +5,7 @@
 
 #include "unit/sim/server_client.h"
 
-#include "sim/tls_internal.h"
+#include "sim/server/tls_internal.h"
 
 #define CUT_BYTES_MOST 4088 /* of a packet's body before the login */
 
