@@ -45,6 +45,7 @@ demo: setup
 bench: setup
 	$(call script,bench/simulator)
 	$(call script,bench/run)
+	$(call script,bench/delta_log)
 interop: setup-interop
 	$(call script,tests/interop/run)
 interop-all: setup-interop

@@ -9,7 +9,7 @@ typedef struct TypeFacts {
     SimTypeKind kind;
     int         type_id, tds_type, length, precision, scale, odbc_type;
 } TypeFacts;
-const TypeFacts *catalog_facts(SimTypeKind kind);
+const TypeFacts *catalog_facts(const SimType *type);
 
 /* A new row of a view; NULL in every column. */
 SimValue *view_row(VirtualRows *rows);

@@ -51,7 +51,7 @@ static const VirtualColumn captured_columns[] = {
 
 static Str base_name(const SimCapturedColumn *column)
 {
-    return column->is_rowversion ? STR("timestamp") : str_from_c(sim_type_name(column->type.kind));
+    return column->is_rowversion ? STR("timestamp") : str_from_c(sim_type_word(&column->type));
 }
 
 static bool fill_captured_columns(VirtualRows *rows, Exec *exec, BoundSource *source)

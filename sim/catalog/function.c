@@ -614,7 +614,7 @@ static bool fn_ident_current(const Call *call, SimValue *out)
     SimTable *table = call_table(call, 0);
 
     if (identity_of(table))
-        *out = sim_decimal(int128_from_i64(sim_table_identity_current(table)), 38, 0);
+        *out = sim_numeric(int128_from_i64(sim_table_identity_current(table)), 38, 0);
     return true;
 }
 
@@ -622,7 +622,7 @@ static bool fn_ident_seed(const Call *call, SimValue *out)
 {
     const SimColumn *column = identity_of(call_table(call, 0));
 
-    if (column) *out = sim_decimal(int128_from_i64(column->identity_seed), 38, 0);
+    if (column) *out = sim_numeric(int128_from_i64(column->identity_seed), 38, 0);
     return true;
 }
 
@@ -630,7 +630,7 @@ static bool fn_ident_increment(const Call *call, SimValue *out)
 {
     const SimColumn *column = identity_of(call_table(call, 0));
 
-    if (column) *out = sim_decimal(int128_from_i64(column->identity_step), 38, 0);
+    if (column) *out = sim_numeric(int128_from_i64(column->identity_step), 38, 0);
     return true;
 }
 
@@ -641,8 +641,10 @@ static bool fn_type_name(const Call *call, SimValue *out)
 
     if (!call_i64(call, 0, &id)) return false;
     for (int kind = SIM_BIT; kind <= SIM_VARIANT; kind++)
-        if (catalog_type_id((SimTypeKind)kind) == id)
+        if (catalog_type_id(&(SimType){.kind = (SimTypeKind)kind}) == id)
             return give_text(call, str_from_c(sim_type_name((SimTypeKind)kind)), out);
+    if (id == catalog_type_id(&(SimType){.kind = SIM_DECIMAL, .is_numeric = true}))
+        return give_text(call, STR("numeric"), out);
     if (id == 256) return give_text(call, STR("sysname"), out);
     return true;
 }
@@ -651,9 +653,8 @@ static bool type_by_name(const Call *call, Str text, SimType *out, int *id_out)
 {
     Str name = str_trim(name_split(call->arena, text).name);
 
-    if (sim_name_equal(name, STR("numeric"))) name = STR("decimal");
     if (!sim_type_parse(name, out)) return false;
-    *id_out = sim_name_equal(name, STR("sysname")) ? 256 : catalog_type_id(out->kind);
+    *id_out = sim_name_equal(name, STR("sysname")) ? 256 : catalog_type_id(out);
     return true;
 }
 
@@ -699,9 +700,9 @@ const SessionFunction catalog_functions_of_session[] = {
     {"INDEXPROPERTY", 3, 3, "int", fn_index_property},
     {"INDEX_COL", 3, 3, "nvarchar(128)", fn_index_col},
     {"INDEXKEY_PROPERTY", 4, 4, "int", fn_index_key_property},
-    {"IDENT_CURRENT", 1, 1, "decimal(38,0)", fn_ident_current},
-    {"IDENT_SEED", 1, 1, "decimal(38,0)", fn_ident_seed},
-    {"IDENT_INCR", 1, 1, "decimal(38,0)", fn_ident_increment},
+    {"IDENT_CURRENT", 1, 1, "numeric(38,0)", fn_ident_current},
+    {"IDENT_SEED", 1, 1, "numeric(38,0)", fn_ident_seed},
+    {"IDENT_INCR", 1, 1, "numeric(38,0)", fn_ident_increment},
     {"TYPEPROPERTY", 2, 2, "int", fn_type_property},
     {"TYPE_NAME", 1, 1, "sysname", fn_type_name},
     {"TYPE_ID", 1, 1, "int", fn_type_id},

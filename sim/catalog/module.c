@@ -118,8 +118,8 @@ static void parameter_row(VirtualRows *rows, const SimModule *module, const Vari
     view_set(rows, row, "object_id", INT(module->object_id));
     view_set(rows, row, "name", TEXT(parameter->name));
     view_set(rows, row, "parameter_id", INT((int64_t)number));
-    view_set(rows, row, "system_type_id", INT(catalog_type_id(type->kind)));
-    view_set(rows, row, "user_type_id", INT(catalog_type_id(type->kind)));
+    view_set(rows, row, "system_type_id", INT(catalog_type_id(type)));
+    view_set(rows, row, "user_type_id", INT(catalog_type_id(type)));
     view_set(rows, row, "max_length", INT(catalog_max_length(type)));
     view_set(rows, row, "precision", INT(catalog_precision(type)));
     view_set(rows, row, "scale", INT(catalog_scale(type)));

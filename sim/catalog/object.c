@@ -282,8 +282,8 @@ SimValue *view_column_row(VirtualRows *rows, const SimTableInfo *info, const Sim
     view_set(rows, row, "object_id", INT(info->object_id));
     view_set(rows, row, "name", TEXT(column->name));
     view_set(rows, row, "column_id", INT(column->column_id));
-    view_set(rows, row, "system_type_id", INT(catalog_type_id(type->kind)));
-    view_set(rows, row, "user_type_id", INT(catalog_type_id(type->kind)));
+    view_set(rows, row, "system_type_id", INT(catalog_type_id(type)));
+    view_set(rows, row, "user_type_id", INT(catalog_type_id(type)));
     view_set(rows, row, "max_length", INT(catalog_max_length(type)));
     view_set(rows, row, "precision", INT(catalog_precision(type)));
     view_set(rows, row, "scale", INT(catalog_scale(type)));
@@ -369,19 +369,19 @@ static const VirtualColumn type_columns[] = {
     {"default_object_id", "int"}, {"rule_object_id", "int"},     {"is_table_type", "bit"},
 };
 
-static SimValue *type_row(VirtualRows *rows, Str name, SimTypeKind kind, int user_type_id,
+static SimValue *type_row(VirtualRows *rows, Str name, const SimType *type, int user_type_id,
                           int max_length)
 {
-    SimType   type = sim_type(kind);
-    SimValue *row  = view_row(rows);
+    SimTypeKind kind = type->kind;
+    SimValue   *row  = view_row(rows);
 
     view_set(rows, row, "name", TEXT(name));
-    view_set(rows, row, "system_type_id", INT(catalog_type_id(kind)));
+    view_set(rows, row, "system_type_id", INT(catalog_type_id(type)));
     view_set(rows, row, "user_type_id", INT(user_type_id));
     view_set(rows, row, "schema_id", INT(4));
     view_set(rows, row, "max_length", INT(max_length));
-    view_set(rows, row, "precision", INT(kind == SIM_DECIMAL ? 38 : catalog_precision(&type)));
-    view_set(rows, row, "scale", INT(kind == SIM_DECIMAL ? 38 : catalog_scale(&type)));
+    view_set(rows, row, "precision", INT(kind == SIM_DECIMAL ? 38 : catalog_precision(type)));
+    view_set(rows, row, "scale", INT(kind == SIM_DECIMAL ? 38 : catalog_scale(type)));
     if (sim_type_is_text(kind))
         view_set(rows, row, "collation_name", TEXT(sim_collation_name(sim_collation_default())));
     view_set(rows, row, "is_nullable", BIT(true));
@@ -400,15 +400,15 @@ static bool fill_types(VirtualRows *rows, Exec *exec, BoundSource *source)
     for (int kind = SIM_BIT; kind <= SIM_VARIANT; kind++) {
         SimType type  = sim_type((SimTypeKind)kind);
         bool    sized = kind >= SIM_CHAR && kind <= SIM_VARBINARY;
-        (void)type_row(rows,
-                       kind == SIM_ROWVERSION ? STR("timestamp")
-                                              : str_from_c(sim_type_name((SimTypeKind)kind)),
-                       (SimTypeKind)kind, catalog_type_id((SimTypeKind)kind),
+        (void)type_row(rows, str_from_c(sim_type_word(&type)), &type, catalog_type_id(&type),
                        sized                 ? 8000
                        : kind == SIM_DECIMAL ? 17
                                              : catalog_max_length(&type));
     }
-    (void)type_row(rows, STR("sysname"), SIM_NVARCHAR, 256, 256);
+    SimType numeric = sim_type_numeric(18, 0);
+    SimType name    = sim_type_sized(SIM_NVARCHAR, 128);
+    (void)type_row(rows, STR("numeric"), &numeric, catalog_type_id(&numeric), 17);
+    (void)type_row(rows, STR("sysname"), &name, 256, 256);
     return true;
 }
 
@@ -628,7 +628,7 @@ static void info_type(VirtualRows *rows, SimValue *row, const SimType *type)
 
     view_set(rows, row, "DATA_TYPE",
              TEXT(type->kind == SIM_ROWVERSION ? STR("timestamp")
-                                               : str_from_c(sim_type_name(type->kind))));
+                                               : str_from_c(sim_type_word(type))));
     if (type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY) {
         view_set(rows, row, "CHARACTER_MAXIMUM_LENGTH",
                  INT(length > 0 && sim_type_is_unicode(type->kind) ? length / 2 : length));

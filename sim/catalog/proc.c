@@ -99,16 +99,15 @@ static int ss_data_type(const SimColumn *column)
     case SIM_SMALLINT:
     case SIM_INT:
     case SIM_BIGINT:
-        return !column->is_nullable              ? catalog_type_id(column->type.kind)
+        return !column->is_nullable              ? catalog_type_id(&column->type)
                : column->type.kind == SIM_BIGINT ? 108
                                                  : 38;
     case SIM_REAL:
-    case SIM_FLOAT: return column->is_nullable ? 109 : catalog_type_id(column->type.kind);
+    case SIM_FLOAT: return column->is_nullable ? 109 : catalog_type_id(&column->type);
     case SIM_MONEY:
-    case SIM_SMALLMONEY: return column->is_nullable ? 110 : catalog_type_id(column->type.kind);
+    case SIM_SMALLMONEY: return column->is_nullable ? 110 : catalog_type_id(&column->type);
     case SIM_DATETIME:
-    case SIM_SMALLDATETIME: return column->is_nullable ? 111 : catalog_type_id(column->type.kind);
-    case SIM_DECIMAL: return 106;
+    case SIM_SMALLDATETIME: return column->is_nullable ? 111 : catalog_type_id(&column->type);
     case SIM_CHAR: return column->is_nullable ? 39 : 47;
     case SIM_VARCHAR:
     case SIM_NVARCHAR:
@@ -117,7 +116,7 @@ static int ss_data_type(const SimColumn *column)
     case SIM_VARBINARY: return 37;
     case SIM_ROWVERSION: return column->is_nullable ? 37 : 45;
     case SIM_UNIQUEIDENTIFIER: return 37;
-    default: return catalog_type_id(column->type.kind);
+    default: return catalog_type_id(&column->type);
     }
 }
 

@@ -4,7 +4,7 @@
 /* --- columns --- */
 int catalog_odbc_type(const SimType *type, bool version3)
 {
-    if (!version3) return catalog_facts(type->kind)->odbc_type;
+    if (!version3) return catalog_facts(type)->odbc_type;
     switch ((int)type->kind) {
     case SIM_DATETIME:
     case SIM_SMALLDATETIME:
@@ -13,7 +13,7 @@ int catalog_odbc_type(const SimType *type, bool version3)
     case SIM_TIME: return -154;
     case SIM_DATETIMEOFFSET: return -155;
     case SIM_XML: return -152;
-    default: return catalog_facts(type->kind)->odbc_type;
+    default: return catalog_facts(type)->odbc_type;
     }
 }
 
@@ -55,7 +55,7 @@ int catalog_odbc_length(const SimType *type, bool version3)
 Str catalog_odbc_type_name(Arena *arena, const SimColumn *column)
 {
     Str name = column->type.kind == SIM_ROWVERSION ? STR("timestamp")
-                                                   : str_from_c(sim_type_name(column->type.kind));
+                                                   : str_from_c(sim_type_word(&column->type));
     if (!column->is_identity) return name;
     return column->type.kind == SIM_DECIMAL ? str_printf(arena, "%.*s() identity", STR_ARG(name))
                                             : str_printf(arena, "%.*s identity", STR_ARG(name));

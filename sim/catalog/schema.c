@@ -302,12 +302,12 @@ const ViewText catalog_schema_views[] = {
      "is_commit_participant bit, synchronization_health tinyint, "
      "synchronization_health_desc nvarchar(60), database_state tinyint, "
      "database_state_desc nvarchar(60), is_suspended bit, suspend_reason tinyint, "
-     "suspend_reason_desc nvarchar(60), recovery_lsn decimal(25,0), truncation_lsn decimal(25,0), "
-     "last_sent_lsn decimal(25,0), last_sent_time datetime, last_received_lsn decimal(25,0), "
-     "last_received_time datetime, last_hardened_lsn decimal(25,0), last_hardened_time datetime, "
-     "last_redone_lsn decimal(25,0), last_redone_time datetime, log_send_queue_size bigint, "
+     "suspend_reason_desc nvarchar(60), recovery_lsn numeric(25,0), truncation_lsn numeric(25,0), "
+     "last_sent_lsn numeric(25,0), last_sent_time datetime, last_received_lsn numeric(25,0), "
+     "last_received_time datetime, last_hardened_lsn numeric(25,0), last_hardened_time datetime, "
+     "last_redone_lsn numeric(25,0), last_redone_time datetime, log_send_queue_size bigint, "
      "log_send_rate bigint, redo_queue_size bigint, redo_rate bigint, filestream_send_rate bigint, "
-     "end_of_log_lsn decimal(25,0), last_commit_lsn decimal(25,0), last_commit_time datetime, "
+     "end_of_log_lsn numeric(25,0), last_commit_lsn numeric(25,0), last_commit_time datetime, "
      "low_water_mark_for_ghosts bigint, secondary_lag_seconds bigint",
      NULL},
     {"sys", "availability_groups",
@@ -337,10 +337,10 @@ const ViewText catalog_schema_views[] = {
      "mirroring_safety_level_desc nvarchar(60), mirroring_safety_sequence int, "
      "mirroring_partner_name nvarchar(128), mirroring_partner_instance nvarchar(128), "
      "mirroring_witness_name nvarchar(128), mirroring_witness_state tinyint, "
-     "mirroring_witness_state_desc nvarchar(60), mirroring_failover_lsn decimal(25,0), "
+     "mirroring_witness_state_desc nvarchar(60), mirroring_failover_lsn numeric(25,0), "
      "mirroring_connection_timeout int, mirroring_redo_queue int, "
-     "mirroring_redo_queue_type nvarchar(60), mirroring_end_of_log_lsn decimal(25,0), "
-     "mirroring_replication_lsn decimal(25,0)",
+     "mirroring_redo_queue_type nvarchar(60), mirroring_end_of_log_lsn numeric(25,0), "
+     "mirroring_replication_lsn numeric(25,0)",
      "SELECT database_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
      "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM sys.databases"},
     {"sys", "linked_logins",

@@ -215,10 +215,10 @@ static bool fill_databases(VirtualRows *rows, Exec *exec, BoundSource *source)
 static const VirtualColumn recovery_columns[] = {{"database_id", "int"},
                                                  {"database_guid", "uniqueidentifier"},
                                                  {"family_guid", "uniqueidentifier"},
-                                                 {"last_log_backup_lsn", "decimal(25,0)"},
+                                                 {"last_log_backup_lsn", "numeric(25,0)"},
                                                  {"recovery_fork_guid", "uniqueidentifier"},
                                                  {"first_recovery_fork_guid", "uniqueidentifier"},
-                                                 {"fork_point_lsn", "decimal(25,0)"}};
+                                                 {"fork_point_lsn", "numeric(25,0)"}};
 
 static bool fill_recovery(VirtualRows *rows, Exec *exec, BoundSource *source)
 {

@@ -1,7 +1,7 @@
 /* type.c - types as the catalogue and the ODBC procedures describe them. */
 #include "sim/catalog/catalog_internal.h"
 
-const TypeFacts *catalog_facts(SimTypeKind kind)
+const TypeFacts *catalog_facts(const SimType *type)
 {
     /* kind, system_type_id, TDS token, fixed length or 0, precision, scale, ODBC type */
     static const TypeFacts facts[] = {
@@ -22,19 +22,22 @@ const TypeFacts *catalog_facts(SimTypeKind kind)
         {SIM_VARIANT, 98, 0x62, 8016, 0, 0, -150},
     };
 
+    static const TypeFacts numeric = {SIM_DECIMAL, 108, 0x6C, 0, 18, 0, 2};
+
+    if (type->is_numeric) return &numeric;
     for (size_t i = 0; i < COUNT_OF(facts); i++)
-        if (facts[i].kind == kind) return &facts[i];
+        if (facts[i].kind == type->kind) return &facts[i];
     return &facts[0];
 }
 
-int catalog_type_id(SimTypeKind kind)
+int catalog_type_id(const SimType *type)
 {
-    return catalog_facts(kind)->type_id;
+    return catalog_facts(type)->type_id;
 }
 
-int catalog_tds_type(SimTypeKind kind)
+int catalog_tds_type(const SimType *type)
 {
-    return catalog_facts(kind)->tds_type;
+    return catalog_facts(type)->tds_type;
 }
 
 static int time_bytes(int scale)
@@ -53,7 +56,7 @@ int catalog_max_length(const SimType *type)
     if (type->kind == SIM_DATETIME2) return time_bytes(type->scale) + 3;
     if (type->kind == SIM_DATETIMEOFFSET) return time_bytes(type->scale) + 5;
     if (type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY) return type->length;
-    return catalog_facts(type->kind)->length;
+    return catalog_facts(type)->length;
 }
 
 int catalog_precision(const SimType *type)
@@ -65,7 +68,7 @@ int catalog_precision(const SimType *type)
     if (type->kind == SIM_TIME) return time_digits[scale];
     if (type->kind == SIM_DATETIME2) return time_digits[scale] + 11;
     if (type->kind == SIM_DATETIMEOFFSET) return time_digits[scale] + 18;
-    return catalog_facts(type->kind)->precision;
+    return catalog_facts(type)->precision;
 }
 
 int catalog_scale(const SimType *type)
@@ -73,5 +76,5 @@ int catalog_scale(const SimType *type)
     if (type->kind == SIM_DECIMAL || type->kind == SIM_TIME || type->kind == SIM_DATETIME2 ||
         type->kind == SIM_DATETIMEOFFSET)
         return type->scale;
-    return catalog_facts(type->kind)->scale;
+    return catalog_facts(type)->scale;
 }

@@ -134,7 +134,7 @@ bool change_fill_rest(Change *change, const Target *target, SimValue *values, co
 void change_note_identity(Change *change, const Target *target, const InsertColumns *columns,
                           const SimValue *values)
 {
-    SimType  type    = sim_type_decimal(38, 0);
+    SimType  type    = sim_type_numeric(38, 0);
     SimError ignored = SIM_ERROR_INIT;
     SimValue value;
 

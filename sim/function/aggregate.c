@@ -47,6 +47,8 @@ static bool refuse(const SimAggregate *aggregate, const SimType *arg, SimError *
 
 static SimType sum_type(const SimType *arg, bool is_average)
 {
+    SimType type;
+
     switch (arg->kind) {
     case SIM_BIGINT: return sim_type(SIM_BIGINT);
     case SIM_MONEY:
@@ -54,7 +56,9 @@ static SimType sum_type(const SimType *arg, bool is_average)
     case SIM_REAL:
     case SIM_FLOAT: return sim_type(SIM_FLOAT);
     case SIM_DECIMAL:
-        return sim_type_decimal(DECIMAL_DIGITS_MAX, is_average ? MAX(arg->scale, 6) : arg->scale);
+        type = sim_type_decimal(DECIMAL_DIGITS_MAX, is_average ? MAX(arg->scale, 6) : arg->scale);
+        type.is_numeric = arg->is_numeric;
+        return type;
     default: return sim_type(SIM_INT);
     }
 }

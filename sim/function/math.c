@@ -49,14 +49,16 @@ static bool type_number(const Typing *typing, SimType *out)
 static bool type_whole(const Typing *typing, SimType *out)
 {
     if (!type_number(typing, out)) return false;
-    if (out->kind == SIM_DECIMAL) *out = sim_type_decimal(out->precision, 0);
+    if (out->kind == SIM_DECIMAL) out->scale = 0;
     return true;
 }
 
 static bool type_power(const Typing *typing, SimType *out)
 {
     if (!type_number(typing, out)) return false;
+    bool is_numeric = out->is_numeric;
     if (out->kind == SIM_DECIMAL) *out = sim_type_decimal(DECIMAL_DIGITS_MAX, out->scale);
+    out->is_numeric = is_numeric;
     return true;
 }
 

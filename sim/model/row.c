@@ -285,6 +285,7 @@ typedef struct VariantForm {
     uint8_t     token;
     uint8_t     property_len;
     SimTypeKind kind;
+    bool        is_numeric;
 } VariantForm;
 
 /* clang-format off */
@@ -294,14 +295,15 @@ static const VariantForm variant_forms[] = {
     {0x3C, 0, SIM_MONEY},        {0x7A, 0, SIM_SMALLMONEY},     {0x28, 0, SIM_DATE},           {0x29, 1, SIM_TIME},
     {0x3D, 0, SIM_DATETIME},     {0x3A, 0, SIM_SMALLDATETIME},  {0x2A, 1, SIM_DATETIME2},      {0x2B, 1, SIM_DATETIMEOFFSET},
     {0xAF, 7, SIM_CHAR},         {0xA7, 7, SIM_VARCHAR},        {0xEF, 7, SIM_NCHAR},          {0xE7, 7, SIM_NVARCHAR},
-    {0xAD, 2, SIM_BINARY},       {0xA5, 2, SIM_VARBINARY},      {0x24, 0, SIM_UNIQUEIDENTIFIER},
+    {0xAD, 2, SIM_BINARY},       {0xA5, 2, SIM_VARBINARY},      {0x24, 0, SIM_UNIQUEIDENTIFIER}, {0x6C, 2, SIM_DECIMAL, true},
 };
 /* clang-format on */
 
-static const VariantForm *variant_form_of_kind(SimTypeKind kind)
+static const VariantForm *variant_form_of(const SimType *type)
 {
     for (size_t i = 0; i < COUNT_OF(variant_forms); i++)
-        if (variant_forms[i].kind == kind) return &variant_forms[i];
+        if (variant_forms[i].kind == type->kind && variant_forms[i].is_numeric == type->is_numeric)
+            return &variant_forms[i];
     return NULL;
 }
 
@@ -314,7 +316,7 @@ static const VariantForm *variant_form_of_token(uint8_t token)
 
 static size_t variant_size(const SimValue *value)
 {
-    const VariantForm *form = variant_form_of_kind(value->type.kind);
+    const VariantForm *form = variant_form_of(&value->type);
     if (value->is_null || form == NULL) return 4;
     size_t width = fixed_width(&value->type);
     return 4u + 2u + form->property_len + (width ? width : value->bytes.len);
@@ -322,7 +324,7 @@ static size_t variant_size(const SimValue *value)
 
 static void variant_put(const SimValue *value, uint8_t *out)
 {
-    const VariantForm *form = variant_form_of_kind(value->type.kind);
+    const VariantForm *form = variant_form_of(&value->type);
     size_t             size = variant_size(value);
 
     put_le(out, size - 4, 4);
@@ -361,6 +363,7 @@ static void variant_get(Bytes wire, SimValue *out)
     }
     const uint8_t *property = wire.ptr + 6;
     out->type               = sim_type(form->kind);
+    out->type.is_numeric    = form->is_numeric;
     if (form->property_len == 7) {
         out->type.collation = sim_collation_of_wire(property);
         out->type.length    = (int32_t)get_le(property + 5, 2);

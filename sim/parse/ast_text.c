@@ -25,7 +25,7 @@ static void put_name(Buf *out, Str name)
 
 static void put_type(Buf *out, const SimType *type)
 {
-    put_name(out, str_from_c(sim_type_name(type->kind)));
+    put_name(out, str_from_c(sim_type_word(type)));
     if (type->kind == SIM_DECIMAL)
         buf_printf(out, "(%d,%d)", type->precision, type->scale);
     else if (type->kind == SIM_TIME || type->kind == SIM_DATETIME2 ||

@@ -38,7 +38,7 @@ static bool decimal_of(Str digits, SimValue *out)
         value = value * 10 + (digits.ptr[i] - '0');
     }
     if (scale > DECIMAL_DIGITS_MAX) return false;
-    *out = sim_decimal(wide_to(value), (uint8_t)MAX(MAX(count, scale), 1), (uint8_t)scale);
+    *out = sim_numeric(wide_to(value), (uint8_t)MAX(MAX(count, scale), 1), (uint8_t)scale);
     return true;
 }
 

@@ -76,7 +76,7 @@ TdsType tds_type_of_sim(const SimType *type, const TdsClient *client)
     case SIM_REAL: return plain_type(TDS_TYPE_FLTN, 4);
     case SIM_FLOAT: return plain_type(TDS_TYPE_FLTN, 8);
     case SIM_DECIMAL:
-        return (TdsType){.token     = TDS_TYPE_NUMERICN,
+        return (TdsType){.token     = type->is_numeric ? TDS_TYPE_NUMERICN : TDS_TYPE_DECIMALN,
                          .length    = DECIMAL_BYTES(type->precision),
                          .precision = type->precision,
                          .scale     = type->scale};
@@ -224,8 +224,8 @@ SimType sim_type_of_tds(const TdsType *type)
     case TDS_TYPE_TIMEN: return sim_type_time(SIM_TIME, type->scale);
     case TDS_TYPE_DATETIME2N: return sim_type_time(SIM_DATETIME2, type->scale);
     case TDS_TYPE_DATETIMEOFFSETN: return sim_type_time(SIM_DATETIMEOFFSET, type->scale);
-    case TDS_TYPE_DECIMALN:
-    case TDS_TYPE_NUMERICN: return sim_type_decimal(type->precision, type->scale);
+    case TDS_TYPE_DECIMALN: return sim_type_decimal(type->precision, type->scale);
+    case TDS_TYPE_NUMERICN: return sim_type_numeric(type->precision, type->scale);
     case TDS_TYPE_GUID: return sim_type(SIM_UNIQUEIDENTIFIER);
     case TDS_TYPE_BIGCHAR: return sized_type(SIM_CHAR, type);
     case TDS_TYPE_NCHAR: return sized_type(SIM_NCHAR, type);

@@ -60,6 +60,7 @@ static WireCopy copy_of(const SimType *stored, const TdsType *sent)
     case TDS_TYPE_BITN:
     case TDS_TYPE_INTN:
     case TDS_TYPE_FLTN:
+    case TDS_TYPE_DECIMALN:
     case TDS_TYPE_NUMERICN:
     case TDS_TYPE_MONEYN:
     case TDS_TYPE_DATEN:

@@ -370,7 +370,7 @@ static bool captured_row(ProcCall *call, const SimCaptureInstance *instance,
          approximate      = type->kind == SIM_REAL || type->kind == SIM_FLOAT;
     bool number           = sim_type_is_number(type->kind) && type->kind != SIM_BIT;
     Str  type_name        = column->is_rowversion ? STR("timestamp")
-                                                  : str_from_c(sim_type_name(type->kind));
+                                                  : str_from_c(sim_type_word(type));
 
     sized = sized && !column->is_rowversion;
 

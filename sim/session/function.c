@@ -362,7 +362,7 @@ static const SessionFunction functions[] = {
     {"CURRENT_TIMEZONE", 0, 0, "nvarchar(128)", fn_time_zone},
     {"CURRENT_TIMEZONE_ID", 0, 0, "nvarchar(128)", fn_time_zone},
     {"NEWID", 0, 0, "uniqueidentifier", fn_new_id},
-    {"SCOPE_IDENTITY", 0, 0, "decimal(38,0)", fn_scope_identity},
+    {"SCOPE_IDENTITY", 0, 0, "numeric(38,0)", fn_scope_identity},
     {"XACT_STATE", 0, 0, "smallint", fn_xact_state},
     {"ERROR_NUMBER", 0, 0, "int", fn_error_number},
     {"ERROR_SEVERITY", 0, 0, "int", fn_error_severity},

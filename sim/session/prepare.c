@@ -440,7 +440,7 @@ static bool sp_describe_first_result_set(ProcCall *call)
         row[1] = value_int((int64_t)i + 1);
         row[2] = value_text(call->arena, columns[i].name);
         row[3] = value_bit(columns[i].is_nullable);
-        row[4] = value_int(catalog_type_id(columns[i].type.kind));
+        row[4] = value_int(catalog_type_id(&columns[i].type));
         row[5] = value_text(call->arena, sim_type_format(call->arena, &columns[i].type));
         row[6] = value_int(catalog_max_length(&columns[i].type));
         row[7] = value_int(catalog_precision(&columns[i].type));
@@ -503,14 +503,14 @@ static bool sp_describe_undeclared_parameters(ProcCall *call)
             row[k] = value_null();
         row[0]  = value_int((int64_t)i + 1);
         row[1]  = value_text(call->arena, found.items[i].name);
-        row[2]  = value_int(catalog_type_id(type->kind));
+        row[2]  = value_int(catalog_type_id(type));
         row[3]  = value_text(call->arena, sim_type_format(call->arena, type));
         row[4]  = value_int(catalog_max_length(type));
         row[5]  = value_int(catalog_precision(type));
         row[6]  = value_int(catalog_scale(type));
         row[16] = row[17] = row[18] = row[20] = value_bit(false);
         row[19]                               = value_bit(true);
-        row[22]                               = value_int(catalog_tds_type(type->kind));
+        row[22]                               = value_int(catalog_tds_type(type));
         row[23]                               = value_int(catalog_max_length(type));
         if (!proc_row(call, row, COUNT_OF(specs))) return false;
     }

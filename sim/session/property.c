@@ -193,7 +193,7 @@ static bool fn_variant_property(const Call *call, SimValue *out)
                          sim_type_name(type->kind), is_max ? "(max)" : "");
     if (value->is_null) return true;
     if (sim_name_equal(name, STR("BaseType")))
-        return give_text(call, str_from_c(sim_type_name(type->kind)), out);
+        return give_text(call, str_from_c(sim_type_word(type)), out);
     if (sim_name_equal(name, STR("Precision"))) return give_int(catalog_precision(type), out);
     if (sim_name_equal(name, STR("Scale"))) return give_int(catalog_scale(type), out);
     if (sim_name_equal(name, STR("MaxLength"))) return give_int(catalog_max_length(type), out);

@@ -298,7 +298,7 @@ static void reset_state(SimSession *session, bool keep_transaction)
     session->fetch_status = -1;
     session_drop_temps(session, NULL);
     session->identity_insert = NULL;
-    session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));
+    session->scope_identity = session->identity = sim_null(sim_type_numeric(38, 0));
     map_close(session->context);
     session->context = map_new();
     if (session->database != session->login_database &&

@@ -156,7 +156,7 @@ bool sim_session_open(SimServer *server, const SimLoginRequest *login, SimSessio
     session->is_aside         = login->is_aside;
     session->fetch_status     = -1;
     session->read_only_intent = login->read_only_intent;
-    session->scope_identity = session->identity = sim_null(sim_type_decimal(38, 0));
+    session->scope_identity = session->identity = sim_null(sim_type_numeric(38, 0));
     options_default(&session->options, login->odbc);
     Str language = login->language.len > 0 ? login->language : found.language;
     if (language.len > 0) session_set_language(&session->options, language);

@@ -424,8 +424,8 @@ bool describe_undeclared(SimSession *session, Str text, Arena *arena, Undeclared
 /* Names of columns, functions and variables that do not bind (207, 195, 4104, ...): nothing of the batch runs then (2.5). */
 bool describe_check_body(SimSession *session, const StmtList *stmts, SimError *error) MUST_CHECK;
 bool describe_check_names(SimSession *session, const StmtList *stmts, SimError *error) MUST_CHECK;
-int  catalog_type_id(SimTypeKind kind); /* system_type_id */
-int  catalog_tds_type(SimTypeKind kind);
+int  catalog_type_id(const SimType *type); /* system_type_id */
+int  catalog_tds_type(const SimType *type);
 int  catalog_max_length(const SimType *type);
 int  catalog_precision(const SimType *type);
 int  catalog_scale(const SimType *type);

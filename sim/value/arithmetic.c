@@ -190,10 +190,12 @@ static bool number_operator_type(char op, const SimType *left, const SimType *ri
         return incompatible(op, left, right, error);
     if (one.kind == SIM_BIT && two.kind == SIM_BIT) return invalid_operand(op, left, error);
     if (op == '%' && is_float(high->kind)) return incompatible(op, left, right, error);
-    if (high->kind == SIM_DECIMAL)
-        *out = decimal_result(op, &one, &two);
-    else
+    if (high->kind == SIM_DECIMAL) {
+        *out            = decimal_result(op, &one, &two);
+        out->is_numeric = one.is_numeric || two.is_numeric;
+    } else {
         *out = sim_type(high->kind);
+    }
     return true;
 }
 

@@ -81,6 +81,11 @@ const char *sim_type_name(SimTypeKind kind)
     return types[kind].name;
 }
 
+const char *sim_type_word(const SimType *type)
+{
+    return type->is_numeric ? "numeric" : types[type->kind].name;
+}
+
 bool sim_type_is_text(SimTypeKind kind)
 {
     return kind >= SIM_CHAR && kind <= SIM_NVARCHAR;
@@ -152,6 +157,14 @@ SimType sim_type_decimal(int precision, int scale)
                      .precision = (uint8_t)precision,
                      .scale     = (uint8_t)scale,
                      .length    = decimal_length(precision)};
+}
+
+SimType sim_type_numeric(int precision, int scale)
+{
+    SimType type = sim_type_decimal(precision, scale);
+
+    type.is_numeric = true;
+    return type;
 }
 
 SimType sim_type_time(SimTypeKind kind, int scale)
@@ -296,7 +309,10 @@ bool sim_type_make(Str name, int64_t first, int64_t second, bool for_cast, SimTy
     case ARGS_NONE: return no_arguments(name, first, error);
     case ARGS_BYTES:
     case ARGS_UNITS: return set_length(name, first, second, for_cast, out, error);
-    case ARGS_DECIMAL: return set_decimal(first, second, out, error);
+    case ARGS_DECIMAL:
+        if (!set_decimal(first, second, out, error)) return false;
+        out->is_numeric = str_equal_ignoring_case(name, STR("numeric"));
+        return true;
     case ARGS_FLOAT: return set_float(first, out, error);
     case ARGS_SCALE:
         if (first == ARG_NONE) return true;
@@ -344,7 +360,7 @@ bool sim_type_parse(Str text, SimType *out)
 
 Str sim_type_format(Arena *arena, const SimType *type)
 {
-    const char *name = types[type->kind].name;
+    const char *name = sim_type_word(type);
 
     switch (types[type->kind].args) {
     case ARGS_NONE:
@@ -414,7 +430,9 @@ static SimType unify_decimals(const SimType *left, const SimType *right)
     int whole = MAX(left_precision - left_scale, right_precision - right_scale);
     int scale = MAX(left_scale, right_scale);
     if (whole + scale > DECIMAL_DIGITS_MAX) scale = MAX(0, DECIMAL_DIGITS_MAX - whole);
-    return sim_type_decimal(MIN(whole + scale, DECIMAL_DIGITS_MAX), scale);
+    SimType type    = sim_type_decimal(MIN(whole + scale, DECIMAL_DIGITS_MAX), scale);
+    type.is_numeric = left->is_numeric || right->is_numeric;
+    return type;
 }
 
 static int64_t characters_of(const SimType *type)
@@ -463,7 +481,7 @@ bool sim_type_unify(const SimType *left_type, const SimType *right_type, SimType
 
     if (!can_mix(low->kind, high->kind))
         return sim_error(error, 206, "Operand type clash: %s is incompatible with %s",
-                         sim_type_name(low->kind), sim_type_name(high->kind));
+                         sim_type_word(low), sim_type_word(high));
     *out           = *high;
     out->collation = NULL;
     if (high->kind == SIM_DECIMAL && sim_type_is_number(low->kind)) {

@@ -24,6 +24,11 @@ SimValue sim_decimal(Int128 unscaled, uint8_t precision, uint8_t scale)
     return (SimValue){.type = sim_type_decimal(precision, scale), .dec = unscaled};
 }
 
+SimValue sim_numeric(Int128 unscaled, uint8_t precision, uint8_t scale)
+{
+    return (SimValue){.type = sim_type_numeric(precision, scale), .dec = unscaled};
+}
+
 SimValue sim_nvarchar(Arena *arena, Str utf8)
 {
     Bytes bytes = sim_text_from_utf8(arena, NULL, true, utf8);

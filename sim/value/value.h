@@ -49,6 +49,7 @@ typedef struct SimType {
     SimTypeKind         kind;
     uint8_t             precision;
     uint8_t             scale;     /* decimal, time, datetime2, datetimeoffset */
+    bool                is_numeric; /* a decimal that goes by the name numeric: nothing else differs */
     int32_t             length;    /* bytes of char, nchar, binary and their var forms; -1: (max) */
     const SimCollation *collation; /* character types; NULL: the database's */
 } SimType;
@@ -76,6 +77,7 @@ typedef struct SimValue {
 /* With the kind's default length, precision and scale. */
 SimType sim_type(SimTypeKind kind);
 SimType sim_type_decimal(int precision, int scale);
+SimType sim_type_numeric(int precision, int scale);
 SimType sim_type_time(SimTypeKind kind, int scale); /* TIME, DATETIME2, DATETIMEOFFSET */
 /* char, binary and their kin, in characters; -1 or more than the type holds: max. */
 SimType sim_type_sized(SimTypeKind kind, int64_t characters);
@@ -89,6 +91,7 @@ bool sim_type_parse(Str text, SimType *out) MUST_CHECK;
 /* As sys.types names it, with its arguments. */
 Str         sim_type_format(Arena *arena, const SimType *type);
 const char *sim_type_name(SimTypeKind kind);
+const char *sim_type_word(const SimType *type); /* its name, which tells numeric from decimal */
 bool        sim_type_equal(const SimType *left, const SimType *right);
 bool        sim_type_is_text(SimTypeKind kind);    /* char, varchar, nchar, nvarchar */
 bool        sim_type_is_unicode(SimTypeKind kind); /* nchar, nvarchar, ntext, xml */
@@ -139,6 +142,7 @@ SimValue sim_null(SimType type);
 SimValue sim_int(int64_t value, SimTypeKind kind); /* BIT, TINYINT ... BIGINT, MONEY */
 SimValue sim_float(double value);
 SimValue sim_decimal(Int128 unscaled, uint8_t precision, uint8_t scale);
+SimValue sim_numeric(Int128 unscaled, uint8_t precision, uint8_t scale);
 SimValue sim_nvarchar(Arena *arena, Str utf8);    /* nvarchar(length of it) */
 SimValue sim_varchar(Arena *arena, Str utf8);     /* in the default collation */
 SimValue sim_binary(Bytes bytes, int32_t length); /* binary(length) */

@@ -242,6 +242,8 @@ FileSet  *file_set_new(void);
 void      file_set_close(FileSet *set); /* accepts NULL */
 size_t    file_set_count(const FileSet *set);
 void      file_set_reserve(FileSet *set, size_t count);
+/* That key will be looked for soon: a hint to the processor. */
+void      file_set_expect(const FileSet *set, Str key);
 LiveFile *file_set_find(const FileSet *set, Str key); /* NULL if absent */
 /* Both give the file that was there, which is the caller's now, or NULL. */
 LiveFile *file_set_put(FileSet *set, LiveFile *live);

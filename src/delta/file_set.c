@@ -94,6 +94,12 @@ void file_set_reserve(FileSet *set, size_t count)
     if (count > set->slot_count / 2) rehash(set, count);
 }
 
+void file_set_expect(const FileSet *set, Str key)
+{
+    if (set->slot_count > 0)
+        __builtin_prefetch(&set->slots[tag_of(key) & (set->slot_count - 1)], 1);
+}
+
 LiveFile *file_set_find(const FileSet *set, Str key)
 {
     LiveFile **place = find_place(set, key, tag_of(key));

@@ -3,6 +3,8 @@
  * less than it held would lose rows. */
 #include "delta/delta_internal.h"
 
+#define LOOK_AHEAD 16 /* rows whose places are fetched from memory meanwhile */
+
 typedef struct Sidecar {
     Str     path;       /* as it stands */
     int64_t size_bytes; /* -1: it does not say */
@@ -174,8 +176,12 @@ static bool apply_adds(Loading *loading, RowStream *rows, Err *err)
 
     while ((ok = row_stream_next(rows, &block, err)) && block.row_count > 0) {
         arena_reset(arena);
-        for (size_t i = 0; ok && i < block.row_count; i++)
+        for (size_t i = 0; ok && i < block.row_count; i++) {
+            if (i + LOOK_AHEAD < block.row_count)
+                file_set_expect(loading->state->files,
+                                str_or_empty(&block.columns[DUCK_ADD_PATH], i + LOOK_AHEAD));
             ok = apply_add_row(loading, &block, i, arena, err);
+        }
         if (!ok) break;
     }
     arena_close(arena);

@@ -362,7 +362,9 @@ bool duck_checkpoint_open(DuckSession *session, Str local, Arena *arena, DuckChe
     bool            ok;
 
     *file = (DuckCheckpoint){.session = session, .local = local};
-    if (!duck_execute(session, STR("SET streaming_buffer_size = '64MB'"), NULL, err)) return false;
+    /* with the usual megabyte the scan and its reader wait for each other all the time; a large
+     * buffer costs page faults */
+    if (!duck_execute(session, STR("SET streaming_buffer_size = '2MB'"), NULL, err)) return false;
     buf_append_c(&sql, "SELECT path_in_schema, CASE WHEN count(stats_null_count) = count(*) THEN "
                        "CAST(sum(num_values - stats_null_count) AS BIGINT) ELSE -1 END"
                        " FROM parquet_metadata(");
