@@ -248,8 +248,9 @@ static bool next_line(ActionReader *reader, bool *found_out, Err *err)
         reader->line++;
         if (str_trim(line).len > 0) {
             if (!utf8_is_valid(line))
-                return err_set(err, ERR_DAMAGED, "DELTA-L09 %.*s: line %zu is not UTF-8",
-                               STR_ARG(reader->file), reader->line);
+                return err_set(err, ERR_DAMAGED,
+                               "DELTA-L09 %.*s: line %zu is not UTF-8 (from byte %zu of the file)",
+                               STR_ARG(reader->file), reader->line, reader->offset);
             if (!json_text_parse(line, &reader->object, &bad_at) ||
                 reader->object.kind != JSON_TEXT_OBJECT)
                 return err_set(err, ERR_DAMAGED,

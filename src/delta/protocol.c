@@ -95,9 +95,10 @@ static bool refuse(const LogPlace *place, int64_t version, const char *code, Str
                    bool is_write, Err *err)
 {
     return err_set(err, ERR_UNSUPPORTED,
-                   "%s table %.*s v%lld: %s feature \"%.*s\" is not supported; nothing was %s",
+                   "%s table %.*s v%lld: %s feature \"%.*s\" is not supported; nothing was %s; the "
+                   "program that added it may drop it (ALTER TABLE ... DROP FEATURE %.*s)",
                    code, STR_ARG(place->path), (long long)version, is_write ? "writer" : "reader",
-                   STR_ARG(feature), is_write ? "written" : "read");
+                   STR_ARG(feature), is_write ? "written" : "read", STR_ARG(feature));
 }
 
 static bool refuse_catalog(const LogPlace *place, int64_t version, Str feature, bool is_write,
@@ -106,7 +107,7 @@ static bool refuse_catalog(const LogPlace *place, int64_t version, Str feature, 
     return err_set(err, ERR_UNSUPPORTED,
                    "DELTA-P12 table %.*s v%lld: commits of this table go through its catalog "
                    "(feature \"%.*s\"); "
-                   "nothing was %s",
+                   "nothing was %s; use a program that asks the catalog",
                    STR_ARG(place->path), (long long)version, STR_ARG(feature),
                    is_write ? "written" : "read");
 }
