@@ -534,12 +534,75 @@ bool duck_checkpoint_adds(DuckCheckpoint *file, Arena *arena, RowStream **out, E
 
 /* --- the other actions --- */
 
+#define FEW_ROWS 256 /* so many are asked for by their numbers */
+
+/* "metaData, format, provider" as SQL; false: a member of a list or map. */
+static bool append_leaf(Buf *sql, Str path, const char *before)
+{
+    size_t start = sql->len;
+    bool   first = true;
+
+    buf_append_c(sql, before);
+    while (path.len > 0) {
+        ptrdiff_t comma = str_find_char(path, ',', 0);
+        Str       part  = comma < 0 ? path : str_slice(path, 0, (size_t)comma);
+        path            = comma < 0 ? STR_EMPTY : str_slice(path, (size_t)comma + 2, path.len);
+        if (str_equal_c(part, "key_value") || str_equal_c(part, "list")) {
+            sql->len = start;
+            return false;
+        }
+        if (!first) buf_append_char(sql, '.');
+        first = false;
+        duck_append_identifier(sql, part);
+    }
+    buf_append_c(sql, " IS NOT NULL");
+    return true;
+}
+
+/* A condition on one action's values; false: there is none that would find all its rows cheaply. */
+static bool append_leaves(Buf *where, const DuckCheckpoint *file, Str name)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < file->leaves.count; i++) {
+        const Leaf *leaf   = &file->leaves.items[i];
+        bool        is_its = str_starts_with(leaf->path, name) && leaf->path.len > name.len &&
+                      leaf->path.ptr[name.len] == ',';
+        if (is_its && leaf->value_count > 0)
+            found |= append_leaf(where, leaf->path, where->len > 0 ? " OR " : "");
+    }
+    return found;
+}
+
+/* The numbers of the rows of a few actions, "3, 7": of all columns only those are read that tell. */
+static bool find_few(const DuckCheckpoint *file, Str where, Arena *arena, Buf *numbers, Err *err)
+{
+    Buf        sql  = buf_new(arena, 0);
+    RowStream *rows = NULL;
+    RowBlock   block;
+    bool       ok;
+
+    buf_append_c(&sql, "SELECT file_row_number FROM read_parquet([");
+    duck_append_path_literal(&sql, file->local);
+    buf_printf(&sql, "], hive_partitioning=false) WHERE %.*s", STR_ARG(where));
+    if (!duck_query(file->session, buf_str(&sql), arena, &rows, err))
+        return err_context(err, "reading a checkpoint");
+    while ((ok = row_stream_next(rows, &block, err)) && block.row_count > 0)
+        for (size_t i = 0; i < block.row_count; i++)
+            buf_printf(numbers, "%s%lld", numbers->len > 0 ? ", " : "",
+                       (long long)column_i64(&block.columns[0], i));
+    row_stream_close(rows);
+    return ok || err_context(err, "reading a checkpoint");
+}
+
 bool duck_checkpoint_rest(DuckCheckpoint *file, Arena *arena, RowStream **out, Err *err)
 {
     size_t              count = 0, found = 0;
     const ActionColumn *all    = duck_action_columns(&count);
     Buf                 select = buf_new(arena, 0), types = buf_new(arena, 0);
-    Buf                 where  = buf_new(arena, 0);
+    Buf                 where = buf_new(arena, 0), leaves = buf_new(arena, 0);
+    Buf                 rows   = buf_new(arena, 0);
+    bool                is_few = true;
     Schema              schema = action_schema(true, arena);
     ActionStream       *stream = NULL;
 
@@ -553,12 +616,19 @@ bool duck_checkpoint_rest(DuckCheckpoint *file, Arena *arena, RowStream **out, E
                    found > 0 ? ", " : "", all[i].name, all[i].name,
                    all[i].read ? all[i].read : all[i].written);
         buf_printf(&where, "%s\"%s\" IS NOT NULL", found > 0 ? " OR " : "", all[i].name);
+        int64_t values = count_values(file, name);
+        is_few = is_few && values > 0 && values <= FEW_ROWS && append_leaves(&leaves, file, name);
         found++;
     }
     if (found == 0) return true;
+    if (is_few && !find_few(file, buf_str(&leaves), arena, &rows, err)) return false;
     buf_append_c(&select, "file_row_number");
     append_file(&select, file);
-    buf_printf(&select, "%.*s}) WHERE %.*s", STR_ARG(buf_str(&types)), STR_ARG(buf_str(&where)));
+    buf_printf(&select, "%.*s}) WHERE ", STR_ARG(buf_str(&types)));
+    if (rows.len > 0)
+        buf_printf(&select, "file_row_number IN (%.*s)", STR_ARG(buf_str(&rows)));
+    else
+        buf_append(&select, buf_str(&where));
     if (!open_stream(file->session, buf_str(&select), &schema, true, arena, &stream, err))
         return false;
     *out = &stream->base;
