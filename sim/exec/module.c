@@ -227,7 +227,7 @@ static bool declare_parameter(ProcCall *call, const SimModule *module, const Var
         !session_convert(call->session, &given, &type, call->arena, &value, call->error)) {
         if (call->error->number == 245)
             sim_error(call->error, 8114, "Error converting data type %s to %s.",
-                      sim_type_name(given.type.kind), sim_type_name(parameter->type.kind));
+                      sim_type_word(&given.type), sim_type_word(&parameter->type));
         return false;
     }
     variable_set(variable, &value);

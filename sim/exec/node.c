@@ -227,7 +227,7 @@ const SimValue *eval_convert(Node *node, Exec *exec)
         *exec->error = SIM_ERROR_INIT;
         sim_error(exec->error, 9819,
                   "Error converting string value '%.*s' into data type %s using culture '%.*s'.",
-                  STR_ARG(text), sim_type_name(node->type.kind), STR_ARG(node->text));
+                  STR_ARG(text), sim_type_word(&node->type), STR_ARG(node->text));
     }
     if (!node->is_try) return NULL;
     *exec->error = SIM_ERROR_INIT;

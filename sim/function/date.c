@@ -257,7 +257,7 @@ bool sim_date_add(Str datepart, int64_t number, const SimValue *date, SimValue *
         !time_make(&type, days, ticks,
                    type.kind == SIM_DATETIMEOFFSET ? date->time.offset_minutes : 0, out))
         return sim_error(error, 517, "Adding a value to a '%s' column caused an overflow.",
-                         sim_type_name(type.kind));
+                         sim_type_word(&type));
     return true;
 }
 
@@ -512,7 +512,7 @@ static bool bad_parts(const Call *call)
     return sim_error(
         call->error, 289,
         "Cannot construct data type %s, some of the arguments have values which are not valid.",
-        sim_type_name(call->type->kind));
+        sim_type_word(call->type));
 }
 
 /* The arguments in order: year to day, hour to second, the fraction, the offset's two, the

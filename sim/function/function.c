@@ -152,7 +152,7 @@ bool refuse_argument(const Typing *typing, size_t index)
     name[len] = '\0';
     return sim_error(typing->error, 8116,
                      "Argument data type %s is invalid for argument %d of %s function.",
-                     sim_type_name(typing->args[index].kind), (int)index + 1, name);
+                     sim_type_word(&typing->args[index]), (int)index + 1, name);
 }
 
 bool constant_i64(const Typing *typing, size_t index, int64_t *out)

@@ -265,7 +265,7 @@ bool identity_after(const SimColumn *column, const int64_t *last, int64_t *out, 
         fits_identity(&column->type, *out))
         return true;
     (void)sim_error(error, 8115, "Arithmetic overflow error converting IDENTITY to data type %s.",
-                    sim_type_name(column->type.kind));
+                    sim_type_word(&column->type));
     error->state = 1;
     return false;
 }

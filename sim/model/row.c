@@ -285,7 +285,6 @@ typedef struct VariantForm {
     uint8_t     token;
     uint8_t     property_len;
     SimTypeKind kind;
-    bool        is_numeric;
 } VariantForm;
 
 /* clang-format off */
@@ -295,20 +294,23 @@ static const VariantForm variant_forms[] = {
     {0x3C, 0, SIM_MONEY},        {0x7A, 0, SIM_SMALLMONEY},     {0x28, 0, SIM_DATE},           {0x29, 1, SIM_TIME},
     {0x3D, 0, SIM_DATETIME},     {0x3A, 0, SIM_SMALLDATETIME},  {0x2A, 1, SIM_DATETIME2},      {0x2B, 1, SIM_DATETIMEOFFSET},
     {0xAF, 7, SIM_CHAR},         {0xA7, 7, SIM_VARCHAR},        {0xEF, 7, SIM_NCHAR},          {0xE7, 7, SIM_NVARCHAR},
-    {0xAD, 2, SIM_BINARY},       {0xA5, 2, SIM_VARBINARY},      {0x24, 0, SIM_UNIQUEIDENTIFIER}, {0x6C, 2, SIM_DECIMAL, true},
+    {0xAD, 2, SIM_BINARY},       {0xA5, 2, SIM_VARBINARY},      {0x24, 0, SIM_UNIQUEIDENTIFIER},
 };
 /* clang-format on */
 
+static const VariantForm numeric_form = {0x6C, 2, SIM_DECIMAL};
+
 static const VariantForm *variant_form_of(const SimType *type)
 {
+    if (type->is_numeric) return &numeric_form;
     for (size_t i = 0; i < COUNT_OF(variant_forms); i++)
-        if (variant_forms[i].kind == type->kind && variant_forms[i].is_numeric == type->is_numeric)
-            return &variant_forms[i];
+        if (variant_forms[i].kind == type->kind) return &variant_forms[i];
     return NULL;
 }
 
 static const VariantForm *variant_form_of_token(uint8_t token)
 {
+    if (token == numeric_form.token) return &numeric_form;
     for (size_t i = 0; i < COUNT_OF(variant_forms); i++)
         if (variant_forms[i].token == token) return &variant_forms[i];
     return NULL;
@@ -363,7 +365,7 @@ static void variant_get(Bytes wire, SimValue *out)
     }
     const uint8_t *property = wire.ptr + 6;
     out->type               = sim_type(form->kind);
-    out->type.is_numeric    = form->is_numeric;
+    out->type.is_numeric    = form == &numeric_form;
     if (form->property_len == 7) {
         out->type.collation = sim_collation_of_wire(property);
         out->type.length    = (int32_t)get_le(property + 5, 2);

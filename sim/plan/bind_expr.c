@@ -199,7 +199,7 @@ static bool bind_unary(Binder *binder, QueryScope *scope, const Expr *expr, Node
     if (expr->op == '~' && !sim_type_is_integer(arg->type.kind) && arg->type.kind != SIM_BIT)
         return binder_error(binder, expr->line, 8117,
                             "Operand data type %s is invalid for '~' operator.",
-                            sim_type_name(arg->type.kind));
+                            sim_type_word(&arg->type));
     SimType type = arg->type;
     if (expr->op == '-' && type.kind == SIM_TINYINT) type = sim_type(SIM_SMALLINT);
     Node *node = call_node(binder, expr, expr->op == '-' ? eval_negate : eval_complement, type, 1);
@@ -266,12 +266,12 @@ static bool bind_cast(Binder *binder, QueryScope *scope, const Expr *expr, Node 
     bool is_parse = !str_is_empty(expr->text); /* the culture of PARSE */
     if (is_parse && !sim_type_is_number(type.kind) && !sim_type_is_time(type.kind))
         return binder_error(binder, expr->line, 10761, "Invalid data type %s in function %s.",
-                            sim_type_name(type.kind), expr->is_try ? "TRY_PARSE" : "PARSE");
+                            sim_type_word(&type), expr->is_try ? "TRY_PARSE" : "PARSE");
     if (is_parse && !sim_type_is_text(arg->type.kind))
         return binder_error(
             binder, expr->line, 8116,
             "Argument data type %s is invalid for argument 1 of parse function.",
-            arg->kind == NODE_CONST && arg->value.is_null ? "NULL" : sim_type_name(arg->type.kind));
+            arg->kind == NODE_CONST && arg->value.is_null ? "NULL" : sim_type_word(&arg->type));
     if (!(arg->kind == NODE_CONST && arg->value.is_null) &&
         !sim_convert_check(&arg->type, &type, false, binder->error)) {
         binder->error->line = expr->line;
@@ -334,7 +334,7 @@ bool bind_collation_of(Binder *binder, const Expr *expr, Node *arg, Node **out)
         arg->type.kind != SIM_NTEXT)
         return binder_error(binder, expr->line, 447,
                             "Expression type %s is invalid for COLLATE clause.",
-                            sim_type_name(arg->type.kind));
+                            sim_type_word(&arg->type));
     SimType type         = arg->type;
     type.collation       = collation;
     Node *node           = call_node(binder, expr, eval_collate, type, 1);
@@ -416,7 +416,7 @@ static bool bind_at_time_zone(Binder *binder, QueryScope *scope, const Expr *exp
         return binder_error(
             binder, expr->line, 8116,
             "Argument data type %s is invalid for argument 1 of AT TIME ZONE function.",
-            sim_type_name(time->type.kind));
+            sim_type_word(&time->type));
     Node *node    = call_node(binder, expr, eval_at_time_zone,
                               sim_type_time(SIM_DATETIMEOFFSET, scale), 2);
     node->args[0] = time;

@@ -330,7 +330,7 @@ static bool bind_aggregate_call(Binder *binder, QueryScope *scope, const Expr *e
         if (sim_type_is_lob(call->arg->type.kind))
             return binder_error(binder, expr->line, 8117,
                                 "Operand data type %s is invalid for %.*s operator.",
-                                sim_type_name(call->arg->type.kind),
+                                sim_type_word(&call->arg->type),
                                 STR_ARG(str_lower_ascii(binder->arena, expr->function.name)));
     } else if (call->function->kind != SIM_COUNT && call->function->kind != SIM_COUNT_BIG) {
         return binder_error(binder, expr->line, 102, "Incorrect syntax near '*'.");

@@ -341,7 +341,7 @@ static bool check_distinct(Build *build)
             return binder_error(build->binder, build->select->line, 421,
                                 "The %s data type cannot be selected as DISTINCT because it is "
                                 "not comparable.",
-                                sim_type_name(type->kind));
+                                sim_type_word(type));
     }
     return true;
 }

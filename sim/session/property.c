@@ -190,7 +190,7 @@ static bool fn_variant_property(const Call *call, SimValue *out)
     if (is_max || sim_type_is_lob(type->kind))
         return sim_error(call->exec->error, 206,
                          "Operand type clash: %s%s is incompatible with sql_variant",
-                         sim_type_name(type->kind), is_max ? "(max)" : "");
+                         sim_type_word(type), is_max ? "(max)" : "");
     if (value->is_null) return true;
     if (sim_name_equal(name, STR("BaseType")))
         return give_text(call, str_from_c(sim_type_word(type)), out);

@@ -23,13 +23,13 @@ static const char *operator_name(char op)
 static bool incompatible(char op, const SimType *left, const SimType *right, SimError *error)
 {
     return sim_error(error, 402, "The data types %s and %s are incompatible in the %s operator.",
-                     sim_type_name(left->kind), sim_type_name(right->kind), operator_name(op));
+                     sim_type_word(left), sim_type_word(right), operator_name(op));
 }
 
 static bool invalid_operand(char op, const SimType *type, SimError *error)
 {
     return sim_error(error, 8117, "Operand data type %s is invalid for %s operator.",
-                     sim_type_name(type->kind), operator_name(op));
+                     sim_type_word(type), operator_name(op));
 }
 
 static bool is_old_time(SimTypeKind kind)
@@ -159,7 +159,7 @@ static bool time_operator_type(char op, const SimType *left, const SimType *righ
         const SimType *other = time == left ? right : left;
         if (sim_type_is_number(other->kind))
             return sim_error(error, 206, "Operand type clash: %s is incompatible with %s",
-                             sim_type_name(time->kind), sim_type_name(other->kind));
+                             sim_type_word(time), sim_type_word(other));
         if (sim_type_is_time(other->kind)) return incompatible(op, left, right, error);
         return invalid_operand(op, time, error);
     }
@@ -587,7 +587,7 @@ bool sim_negate(const SimValue *value, Arena *arena, SimValue *out, SimError *er
     (void)arena;
     if (!sim_type_is_number(kind) || kind == SIM_BIT)
         return sim_error(error, 8117, "Operand data type %s is invalid for minus operator.",
-                         sim_type_name(kind));
+                         sim_type_word(&value->type));
     *out = *value;
     if (value->is_null) return true;
     if (kind == SIM_DECIMAL) {

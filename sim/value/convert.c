@@ -97,8 +97,8 @@ const char *type_message_name(SimTypeKind kind)
 
 bool sim_convert_check(const SimType *from, const SimType *to, bool implicit, SimError *error)
 {
-    const char *from_name = type_message_name(from->kind);
-    const char *to_name   = type_message_name(to->kind);
+    const char *from_name = sim_type_word(from);
+    const char *to_name   = sim_type_word(to);
     Allowed     how       = allowed(from->kind, to->kind);
 
     if (how == ALLOWED_IMPLICIT || (how == ALLOWED_EXPLICIT && !implicit)) return true;
