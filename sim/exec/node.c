@@ -41,7 +41,8 @@ Node *node_slot(Arena *arena, int slot, SimType type, bool is_nullable)
 static bool same_type(const SimType *left, const SimType *right)
 {
     return left->kind == right->kind && left->precision == right->precision &&
-           left->scale == right->scale && left->length == right->length &&
+           left->scale == right->scale && left->is_numeric == right->is_numeric &&
+           left->length == right->length &&
            (left->collation ? left->collation : sim_collation_default()) ==
                (right->collation ? right->collation : sim_collation_default());
 }

@@ -52,7 +52,6 @@ def columns_have_type_size_default_and_place(case):
     assert len(kinds) == len(values.KINDS) + 1
     for name, kind, *_ in values.KINDS:
         want = {"float": "float", "decimal(38,10)": "decimal"}.get(kind, kind.split("(")[0].split(" ")[0])
-        want = {"numeric": "decimal"}.get(want, want)
         assert kinds[name][5] == want, (name, kinds[name])
     assert kinds["c_dec"][6:9] == (38, 40, 10) and kinds["c_dt2"][6:9] == (26, 16, 6) and kinds["c_vmax"][6] == 0, kinds["c_dec"]
 

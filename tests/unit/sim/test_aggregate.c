@@ -79,7 +79,7 @@ static void sums_keep_their_type_and_overflow(void **state)
     (void)state;
     assert_aggregate("SUM", VALUES("CAST(200 AS tinyint)", "CAST(200 AS tinyint)"), "400 int");
     assert_aggregate("SUM", VALUES("CAST(1 AS bigint)", "2"), "3 bigint");
-    assert_aggregate("SUM", VALUES("1.25", "-0.25"), "1.00 decimal(38,2)");
+    assert_aggregate("SUM", VALUES("1.25", "-0.25"), "1.00 numeric(38,2)");
     assert_aggregate("SUM", VALUES("$1.5", "$2"), "3.50 money");
     assert_aggregate("SUM", VALUES("1.5e0", "CAST(1 AS real)"), "2.5 float");
     assert_aggregate("SUM", VALUES("NULL"), "NULL int");
@@ -98,7 +98,7 @@ static void averages_divide_as_their_type_does(void **state)
     (void)state;
     assert_aggregate("AVG", VALUES("1", "2"), "1 int");
     assert_aggregate("AVG", VALUES("-1", "-2"), "-1 int");
-    assert_aggregate("AVG", VALUES("1.0", "2.0", "NULL"), "1.500000 decimal(38,6)");
+    assert_aggregate("AVG", VALUES("1.0", "2.0", "NULL"), "1.500000 numeric(38,6)");
     assert_aggregate("AVG", VALUES("1e0", "2"), "1.5 float");
     assert_aggregate("AVG", VALUES("NULL"), "NULL int");
 }

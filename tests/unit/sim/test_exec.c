@@ -22,6 +22,7 @@ FILE_TEST(first_statements, "first")
 FILE_TEST(every_query_of_a_stream, "cdc")
 FILE_TEST(every_query_of_a_snapshot, "snapshot")
 FILE_TEST(joins_groups_windows_and_subqueries, "query")
+FILE_TEST(decimal_and_numeric_are_told_apart, "numeric")
 FILE_TEST(the_catalogue_and_who_sees_what, "catalog")
 FILE_TEST(what_drivers_ask_the_catalogue, "catalog_proc")
 FILE_TEST(least_privilege, "rights")
@@ -105,6 +106,7 @@ int main(void)
         cmocka_unit_test(every_query_of_a_stream),
         cmocka_unit_test(every_query_of_a_snapshot),
         cmocka_unit_test(joins_groups_windows_and_subqueries),
+        cmocka_unit_test(decimal_and_numeric_are_told_apart),
         cmocka_unit_test(the_catalogue_and_who_sees_what),
         cmocka_unit_test(what_drivers_ask_the_catalogue),
         cmocka_unit_test(least_privilege),

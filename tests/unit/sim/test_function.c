@@ -147,19 +147,19 @@ static void numbers_are_rounded_and_raised(void **state)
 {
     (void)state;
     assert_typed("ABS(-5)", "5 int");
-    assert_typed("ABS(-1.5)", "1.5 decimal(2,1)");
+    assert_typed("ABS(-1.5)", "1.5 numeric(2,1)");
     assert_fails("ABS(CAST(-2147483648 AS int))", 8115);
-    assert_typed("CEILING(1.2)", "2 decimal(2,0)");
-    assert_typed("FLOOR(-1.2)", "-2 decimal(2,0)");
+    assert_typed("CEILING(1.2)", "2 numeric(2,0)");
+    assert_typed("FLOOR(-1.2)", "-2 numeric(2,0)");
     assert_typed("CEILING($1.2)", "2.00 money");
-    assert_typed("ROUND(123.456, 2)", "123.460 decimal(6,3)");
+    assert_typed("ROUND(123.456, 2)", "123.460 numeric(6,3)");
     assert_value("ROUND(125, -1)", "130");
     assert_value("ROUND(-2.5, 0)", "-3.0");
     assert_value("ROUND(2.59, 1, 1)", "2.50");
     assert_fails("ROUND(9.99, 0)", 8115);
     assert_typed("POWER(2, 10)", "1024 int");
     assert_fails("POWER(2, 31)", 8115);
-    assert_typed("POWER(2.5, 2)", "6.3 decimal(38,1)");
+    assert_typed("POWER(2.5, 2)", "6.3 numeric(38,1)");
     assert_typed("SQRT(16)", "4 float");
     assert_fails("SQRT(-1)", 3623);
     assert_typed("SIGN(-3)", "-1 int");
@@ -256,7 +256,7 @@ static void functions_of_any_type(void **state)
     (void)state;
     assert_typed("ISNULL(CAST(NULL AS varchar(3)), 'abcdef')",
                  "abc varchar(3)"); /* the type of the first */
-    assert_typed("CHOOSE(2, 1, 2.5)", "2.5 decimal(2,1)");
+    assert_typed("CHOOSE(2, 1, 2.5)", "2.5 numeric(2,1)");
     assert_value("CHOOSE(9, 1, 2)", "NULL");
     assert_value("GREATEST(1, 2.5, NULL)", "2.5");
     assert_value("ISNUMERIC('1e5') + ISNUMERIC('x') + ISNUMERIC('')", "1");

@@ -99,6 +99,8 @@ static void old_text_and_variants_come_back(void **state)
     SimValue values[] = {{.type = image, .bytes = {(const uint8_t *)"abc", 3}},
                          sim_int(-5, SIM_BIGINT),
                          sim_nvarchar(arena, STR("x")),
+                         sim_decimal((Int128){.lower = 15}, 5, 1),
+                         sim_numeric((Int128){.lower = 15}, 5, 1),
                          sim_null(variant)};
     (void)state;
 
@@ -112,6 +114,7 @@ static void old_text_and_variants_come_back(void **state)
         assert_int_equal(back.is_null, values[i].is_null);
         if (back.is_null) continue;
         assert_int_equal(back.type.kind, values[i].type.kind);
+        assert_int_equal(back.type.is_numeric, values[i].type.is_numeric);
         assert_int_equal(sim_compare_same(&back, &values[i]), 0);
     }
     arena_close(arena);

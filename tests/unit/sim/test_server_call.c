@@ -347,6 +347,41 @@ static void every_type_can_be_null(void **state)
     client_close(client);
 }
 
+static void decimal_and_numeric_have_tokens_of_their_own(void **state)
+{
+    static const uint8_t tokens[] = {TDS_TYPE_DECIMALN, TDS_TYPE_NUMERICN};
+    Client              *client   = with_numbers(*state);
+    TdsItem              item;
+
+    for (size_t i = 0; i < COUNT_OF(tokens); i++) {
+        TdsType type = {.token = tokens[i], .length = 5, .precision = 5, .scale = 1};
+        call(client, EXECUTESQL);
+        put_text(client, "SELECT @v AS v, CAST(@v AS sql_variant) AS s, @x AS x; SET @back = @v");
+        put_text(client, i == 0 ? "@v decimal(5,1), @x sql_variant, @back decimal(5,1) OUTPUT"
+                                : "@v numeric(5,1), @x sql_variant, @back numeric(5,1) OUTPUT");
+        /* The other name becomes the one declared; a sql_variant takes the one sent, an output
+         * goes back as it was asked for. */
+        TdsType other = type;
+        other.token   = tokens[1 - i];
+        put(client, "@v", other, (TdsValue){.dec = {.lower = 15}}, false);
+        put(client, "@x", type, (TdsValue){.dec = {.lower = 15}}, false);
+        put(client, "@back", other, (TdsValue){.is_null = true}, true);
+        run(client);
+        assert_true(client_find(client, TDS_ITEM_ROW, &item));
+        assert_int_equal(client->response.columns[0].type.token, tokens[i]);
+        assert_int_equal(client->response.values[0].dec.lower, 15);
+        for (size_t column = 1; column <= 2; column++) {
+            assert_int_equal(client->response.columns[column].type.token, TDS_TYPE_VARIANT);
+            assert_int_equal(client->response.values[column].variant->type.token, tokens[i]);
+        }
+        assert_true(client_find(client, TDS_ITEM_RETURN_VALUE, &item));
+        assert_int_equal(item.return_value.type.token, other.token);
+        assert_int_equal(item.return_value.value.dec.lower, 15);
+        assert_int_equal(client_number(client, "SELECT 9"), 9);
+    }
+    client_close(client);
+}
+
 static void tables_and_user_types_are_refused_and_the_connection_stays(void **state)
 {
     static const uint8_t tokens[] = {TDS_TYPE_TABLE, TDS_TYPE_UDT};
@@ -818,6 +853,7 @@ int main(void)
         CALL_TEST(several_calls_fit_in_a_message),
         CALL_TEST(values_find_their_parameter_by_place_or_name),
         CALL_TEST(every_type_can_be_null),
+        CALL_TEST(decimal_and_numeric_have_tokens_of_their_own),
         CALL_TEST(tables_and_user_types_are_refused_and_the_connection_stays),
         CALL_TEST(a_transaction_left_open_is_266),
         CALL_TEST(a_cursor_opens_without_rows_and_says_what_it_is),

@@ -20,7 +20,7 @@ static void types_are_known_by_all_their_names(void **state)
     assert_type("int", "int", 4);
     assert_type("INTEGER", "int", 4);
     assert_type("decimal(10, 2)", "decimal(10,2)", 9);
-    assert_type("numeric", "decimal(18,0)", 9);
+    assert_type("numeric", "numeric(18,0)", 9);
     assert_type("dec(38,38)", "decimal(38,38)", 17);
     assert_type("float(24)", "real", 4);
     assert_type("float(25)", "float", 8);
@@ -144,10 +144,10 @@ static void literals_have_the_smallest_type_that_holds_them(void **state)
 {
     (void)state;
     assert_typed("1", "1 int");
-    assert_typed("2147483648", "2147483648 decimal(10,0)");
-    assert_typed("1.50", "1.50 decimal(3,2)");
-    assert_typed(".5", "0.5 decimal(1,1)");
-    assert_typed("1.", "1 decimal(1,0)");
+    assert_typed("2147483648", "2147483648 numeric(10,0)");
+    assert_typed("1.50", "1.50 numeric(3,2)");
+    assert_typed(".5", "0.5 numeric(1,1)");
+    assert_typed("1.", "1 numeric(1,0)");
     assert_typed("000123", "123 int");
     assert_typed("1e2", "100 float");
     assert_typed("1e", "1 float");
