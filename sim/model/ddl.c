@@ -638,8 +638,7 @@ bool sim_alter_column(SimTxn *txn, SimTable *table, Str column, const SimType *t
     if (!find_column(table, column, "ALTER COLUMN", &ordinal, error)) return false;
     const SimTableInfo *info   = sim_table_info(table);
     const SimColumn    *before = &info->columns[ordinal];
-    bool                same   = sim_type_same(&before->type, type) &&
-                                 before->type.is_numeric == type->is_numeric;
+    bool same = sim_type_same(&before->type, type) && before->type.is_numeric == type->is_numeric;
     if (before->is_computed || before->type.kind == SIM_ROWVERSION)
         return sim_error(error, 4928, "Cannot alter column '%.*s' because it is '%s'.",
                          STR_ARG(before->name), before->is_computed ? "COMPUTED" : "timestamp");

@@ -76,12 +76,12 @@ final class MetadataCases {
         try (Connection connection = Suite.connect()) {
             Suite.run(connection, "DROP TABLE IF EXISTS dbo.described; CREATE TABLE dbo.described (a bit, b tinyint, c smallint, d int, e bigint, f real, g float, h decimal(38,10), i money, j smallmoney,"
                       + " k date, l time(7), m datetime, n smalldatetime, o datetime2(7), p datetimeoffset(3), q char(5), r varchar(max), s nchar(5), t nvarchar(max), u binary(4), v varbinary(max),"
-                      + " w uniqueidentifier, x xml, y sql_variant, z text, za ntext, zb image)");
+                      + " w uniqueidentifier, x xml, y sql_variant, z text, za ntext, zb image, zc numeric(9,2))");
             Suite.equal(String.join(" ", Suite.rows(connection.getMetaData().getColumns(null, null, "described", "%"), "COLUMN_NAME", "DATA_TYPE", "COLUMN_SIZE", "CHAR_OCTET_LENGTH")),
                         "[a, -7, 1, null] [b, -6, 3, null] [c, 5, 5, null] [d, 4, 10, null] [e, -5, 19, null] [f, 7, 24, null] [g, 8, 53, null] [h, 3, 38, null] [i, 3, 19, null] [j, 3, 10, null] "
                         + "[k, 91, 10, null] [l, 92, 16, null] [m, 93, 23, null] [n, 93, 16, null] [o, 93, 27, null] [p, -155, 30, null] [q, 1, 5, 5] [r, 12, 2147483647, 2147483647] "
                         + "[s, -15, 5, 10] [t, -9, 2147483647, 2147483647] [u, -2, 4, 4] [v, -3, 2147483647, 2147483647] [w, 1, 36, null] [x, -16, 2147483647, null] [y, -150, 8000, null] "
-                        + "[z, -1, 2147483647, 2147483647] [za, -16, 1073741823, 2147483646] [zb, -4, 2147483647, 2147483647]", "columns");
+                        + "[z, -1, 2147483647, 2147483647] [za, -16, 1073741823, 2147483646] [zb, -4, 2147483647, 2147483647] [zc, 2, 9, null]", "columns");
         }
     }
 

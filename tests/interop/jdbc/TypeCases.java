@@ -185,7 +185,8 @@ final class TypeCases {
              ResultSet result = connection.createStatement().executeQuery(
                  "SELECT CAST('a' AS nvarchar(7)) AS n, CAST(1 AS tinyint) AS t, CAST(1 AS money) AS m,"
                  + " CAST('x' AS varchar(max)) AS v, CAST(1 AS float) AS f, SYSDATETIMEOFFSET() AS o, NEWID() AS g, CAST(N'<a/>' AS xml) AS x,"
-                 + " CAST(SYSDATETIME() AS datetime2(3)) AS d2, SERVERPROPERTY('ProductVersion') AS p")) {
+                 + " CAST(SYSDATETIME() AS datetime2(3)) AS d2, SERVERPROPERTY('ProductVersion') AS p,"
+                 + " CAST(1 AS decimal(9,2)) AS dec, CAST(1 AS numeric(9,2)) AS num, 1.5 AS lit, CAST(1 AS decimal(9,2)) + 1.5 AS mix, SUM(CAST(1 AS decimal(9,2))) AS total")) {
             StringBuilder all = new StringBuilder();
             for (int i = 1; i <= result.getMetaData().getColumnCount(); i++) {
                 all.append(result.getMetaData().getColumnLabel(i)).append(' ').append(result.getMetaData().getColumnTypeName(i)).append(' ')
@@ -193,7 +194,8 @@ final class TypeCases {
                     .append(result.getMetaData().getScale(i)).append("; ");
             }
             equal(all.toString(), "n nvarchar -9 7 0; t tinyint -6 3 0; m money 3 19 4; v varchar 12 2147483647 0; f float 8 15 0; "
-                  + "o datetimeoffset -155 34 7; g uniqueidentifier 1 36 0; x xml -16 1073741823 0; d2 datetime2 93 23 3; p sql_variant -156 0 0; ", "types");
+                  + "o datetimeoffset -155 34 7; g uniqueidentifier 1 36 0; x xml -16 1073741823 0; d2 datetime2 93 23 3; p sql_variant -156 0 0; "
+                  + "dec decimal 3 9 2; num numeric 2 9 2; lit numeric 2 2 1; mix numeric 2 10 2; total decimal 3 38 2; ", "types");
         }
     }
 
