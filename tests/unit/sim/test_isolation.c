@@ -341,7 +341,7 @@ static void transaction_requests_set_levels_and_begin_the_next(void **state)
     shop_close(&shop);
 }
 
-/* A18: whoever sees a commit captured sees it in the table, at every level. */
+/* Whoever sees a commit captured sees it in the table, at every level. */
 static void a_captured_commit_is_visible(void **state)
 {
     Shop shop = shop_open();
