@@ -125,8 +125,6 @@ SimValue lsn_value(const Lsn *lsn); /* binary(10), pointing into `lsn` */
 
 /* --- instances (capture/enable.c, capture/disable.c) --- */
 bool cdc_is_on(const SimCdc *cdc, const SimTxn *txn);
-/* Change tables made now have no __$command_id, as before an update of SQL Server 2016. */
-bool cdc_hides_command_id(const SimServer *server);
 /* Takes an instance away; scan_lock and the source's Sch-M (or its end) are the caller's. */
 bool      instance_remove(SimTxn *txn, Instance *instance, SimError *error) MUST_CHECK;
 Instance *instance_find(SimCdc *cdc, Str name); /* with the mutex held; not those that are over */

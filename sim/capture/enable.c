@@ -246,7 +246,8 @@ static SimColumn head_column(const char *name, SimTypeKind kind, int32_t length,
     return column;
 }
 
-bool cdc_hides_command_id(const SimServer *server)
+/* Change tables made now have no __$command_id, as before an update of SQL Server 2016. */
+static bool cdc_hides_command_id(const SimServer *server)
 {
     return sim_server_version(server) == 2016 &&
            sim_server_knob(server, SIM_KNOB_COMMAND_ID_2016) != 0;

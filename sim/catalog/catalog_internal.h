@@ -91,6 +91,5 @@ const char              *system_type_desc(const char *type); /* VIEW, SQL_STORED
 extern const VirtualTable catalog_object_views[], catalog_server_views[], catalog_security_views[],
     catalog_activity_views[], catalog_constraint_views[], catalog_module_views[],
     catalog_cdc_views[], catalog_functions[];
-const VirtualTable *view_of_text(Arena *arena, const ViewText *text);
 
 #endif

@@ -65,7 +65,7 @@ static const VirtualColumn *columns_of_text(Arena *arena, const char *text, size
     return columns.items;
 }
 
-const VirtualTable *view_of_text(Arena *arena, const ViewText *text)
+static const VirtualTable *view_of_text(Arena *arena, const ViewText *text)
 {
     VirtualTable *table = ARENA_NEW(arena, VirtualTable);
 

@@ -66,7 +66,8 @@ void control_release_gates(Front *front)
     } while (session);
 }
 
-void control_forget(Front *front)
+/* Faults, hooks, gates, links: none any more. */
+static void control_forget(Front *front)
 {
     front_lock(front);
     front->faults.count = front->hooks.count = front->trace.count = 0;
@@ -171,7 +172,7 @@ bool sim_control_reset(SimServer *server, SimSession *session, SimError *error)
     return true;
 }
 
-bool control_reset(ProcCall *call)
+static bool control_reset(ProcCall *call)
 {
     return control_need_sysadmin(call) &&
            sim_control_reset(call->session->server, call->session, call->error);

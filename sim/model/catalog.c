@@ -148,11 +148,6 @@ bool sim_database_has_foreign_keys(const SimDatabase *database)
     return atomic_load(&database->has_foreign_keys);
 }
 
-int32_t sim_new_object_id(SimDatabase *database)
-{
-    return database_next_object_id(database);
-}
-
 SimTable *table_new(SimDatabase *database, const SimTableSpec *spec, int32_t object_id)
 {
     SimTable *table = mem_alloc(sizeof *table);

@@ -212,15 +212,14 @@ bool sim_rename_column(SimTxn *txn, SimTable *table, Str column, Str name,
                        SimError *error) MUST_CHECK;
 /* Other defaults of the same columns, and other constraints. `columns` NULL: as they are. The
  * arrays are copied; what they point to must live as long as the table. */
-bool    sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
-                           const SimConstraint *constraints, size_t constraint_count,
-                           SimError *error) MUST_CHECK;
-bool    sim_database_has_foreign_keys(const SimDatabase *database); /* or has had */
-int32_t sim_new_object_id(SimDatabase *database);
-bool    sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
-bool    sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
-bool    sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
-bool    sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
+bool sim_describe_table(SimTxn *txn, SimTable *table, const SimColumn *columns,
+                        const SimConstraint *constraints, size_t constraint_count,
+                        SimError *error) MUST_CHECK;
+bool sim_database_has_foreign_keys(const SimDatabase *database); /* or has had */
+bool sim_create_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
+bool sim_drop_schema(SimTxn *txn, Str schema, SimError *error) MUST_CHECK;
+bool sim_create_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
+bool sim_drop_database(SimServer *server, Str name, SimError *error) MUST_CHECK;
 
 /* --- modules: procedures and views (model/module.c) --- */
 typedef enum SimModuleKind { SIM_MODULE_PROCEDURE, SIM_MODULE_VIEW } SimModuleKind;

@@ -115,7 +115,6 @@ void   row_release(SimRow *row); /* accepts NULL */
 size_t wire_size(const SimType *type, const SimValue *value);
 void   wire_put(const SimType *type, const SimValue *value, uint8_t *out);
 void   wire_get(const SimType *type, Bytes wire, SimValue *out);
-bool   wire_is_null(const SimType *type, Bytes wire);
 Bytes  wire_null(const SimType *type);   /* static bytes */
 bool   type_is_lob(const SimType *type); /* (max), xml, text, ntext, image */
 size_t info_ordinal(const SimTableInfo *info, int32_t column_id); /* of a column that it has */
@@ -704,12 +703,10 @@ struct SimServer {
 Slab *table_slab(const SimTable *table);
 
 /* A key that is the same for names that are the same to the server (2.11). */
-Str  name_key(Arena *arena, Str schema, Str name);
-bool database_add_table(SimDatabase *database, SimTable *table);    /* false: the name is taken */
-void database_remove_table(SimDatabase *database, SimTable *table); /* the names only */
-SimDatabase *database_new(SimServer *server, Str name, bool is_system);
-void         database_free(SimDatabase *database);
-int32_t      database_next_object_id(SimDatabase *database);
+Str     name_key(Arena *arena, Str schema, Str name);
+bool    database_add_table(SimDatabase *database, SimTable *table); /* false: the name is taken */
+void    database_remove_table(SimDatabase *database, SimTable *table); /* the names only */
+int32_t database_next_object_id(SimDatabase *database);
 /* Gives a renamed table its name; false: it is taken. */
 bool      database_rename_table(SimDatabase *database, SimTable *table, Str key);
 SimTable *table_new(SimDatabase *database, const SimTableSpec *spec,
@@ -726,13 +723,11 @@ SimIndex *index_copy(SimTable *table, Str table_name, const SimIndex *spec);
 SimColumn column_copy(SimTable *table, Str table_name, const SimColumn *column);
 bool      database_has_module_key(SimDatabase *database, Str key); /* with the catalog lock */
 void      database_free_modules(SimDatabase *database);
-/* Puts another description over the same rows; undone by a rollback. */
-void table_swap_info(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str key_before);
-bool database_add_schema(SimDatabase *database, Str schema); /* false: it is there */
-bool database_drop_schema(SimDatabase *database, Str schema);
-void security_open(SimDatabase *database);
-bool security_has_principal(SimDatabase *database, Str name);
-void security_drop_object(SimDatabase *database, int32_t object_id);
+bool      database_add_schema(SimDatabase *database, Str schema); /* false: it is there */
+bool      database_drop_schema(SimDatabase *database, Str schema);
+void      security_open(SimDatabase *database);
+bool      security_has_principal(SimDatabase *database, Str name);
+void      security_drop_object(SimDatabase *database, int32_t object_id);
 
 /* --- tables whose rows are computed (model/synthetic.c) --- */
 int64_t synthetic_rows(const Synthetic *synthetic);

@@ -38,7 +38,8 @@ static void rename_done(TxnEvent *event)
     mem_free(rename);
 }
 
-void table_swap_info(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str key_before)
+/* Puts another description over the same rows; undone by a rollback. */
+static void table_swap_info(SimTxn *txn, SimTable *table, const SimTableInfo *info, Str key_before)
 {
     Body        *before = table_body(table);
     Body        *after  = mem_alloc(sizeof *after);

@@ -463,7 +463,7 @@ Bytes wire_null(const SimType *type)
     return (Bytes){zeros, 1};
 }
 
-bool wire_is_null(const SimType *type, Bytes wire)
+static bool wire_is_null(const SimType *type, Bytes wire)
 {
     Bytes null = wire_null(type);
     return wire.len == null.len && memcmp(wire.ptr, null.ptr, null.len) == 0;

@@ -12,7 +12,7 @@
 
 /* --- databases --- */
 
-SimDatabase *database_new(SimServer *server, Str name, bool is_system)
+static SimDatabase *database_new(SimServer *server, Str name, bool is_system)
 {
     SimDatabase *database = mem_alloc(sizeof *database);
 
@@ -41,7 +41,7 @@ SimDatabase *database_new(SimServer *server, Str name, bool is_system)
     return database;
 }
 
-void database_free(SimDatabase *database)
+static void database_free(SimDatabase *database)
 {
     if (database == NULL) return;
     cdc_close(database->cdc);
@@ -130,9 +130,9 @@ static SimDatabase *add_database(SimServer *server, Str name, bool is_system)
 bool sim_create_database(SimServer *server, Str name, SimError *error)
 {
     if (tds_text_units(name) > LIMIT_IDENTIFIER_UNITS)
-        return sim_error(error, 103,
-                         "The identifier that starts with '%.*s' is too long. Maximum length is %d.",
-                         STR_ARG(tds_text_cut(name, LIMIT_IDENTIFIER_UNITS)), LIMIT_IDENTIFIER_UNITS);
+        return sim_error(
+            error, 103, "The identifier that starts with '%.*s' is too long. Maximum length is %d.",
+            STR_ARG(tds_text_cut(name, LIMIT_IDENTIFIER_UNITS)), LIMIT_IDENTIFIER_UNITS);
     (void)pthread_rwlock_wrlock(&server->lock);
     bool exists = find_database(server, name) != NULL;
     if (!exists) (void)add_database(server, name, false);

@@ -148,7 +148,7 @@ bool parse_fail(Parser *parser, int32_t line, int32_t number, const char *fmt, .
     return false;
 }
 
-bool syntax_error_at(Parser *parser, const Token *token)
+static bool syntax_error_at(Parser *parser, const Token *token)
 {
     Token at = *token;
 

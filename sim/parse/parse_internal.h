@@ -44,7 +44,6 @@ bool is_name_at(Parser *parser, size_t offset);
 bool expect_name(Parser *parser, Str *out) MUST_CHECK;
 /* 102 or 156 at the current token. */
 bool    syntax_error(Parser *parser);
-bool    syntax_error_at(Parser *parser, const Token *token);
 bool    not_supported(Parser *parser, const char *what); /* 50001 at the current line */
 bool    parse_fail(Parser *parser, int32_t line, int32_t number, const char *fmt, ...) PRINTF(4, 5);
 bool    enter(Parser *parser) MUST_CHECK; /* 191; the caller leaves */
@@ -119,10 +118,9 @@ Stmt *parse_alter(Parser *parser);
 Stmt *parse_drop(Parser *parser);
 Stmt *parse_use(Parser *parser);
 /* Columns and constraints in parentheses, the opening one consumed; parse/table.c. */
-bool parse_table_elements(Parser *parser, ColumnDefList *columns, ConstraintDefList *constraints,
-                          bool in_parens) MUST_CHECK;
-bool parse_column_def(Parser *parser, ColumnDef *column, ConstraintDefList *constraints) MUST_CHECK;
-bool parse_key_columns(Parser *parser, KeyColumnList *out) MUST_CHECK;
+bool  parse_table_elements(Parser *parser, ColumnDefList *columns, ConstraintDefList *constraints,
+                           bool in_parens) MUST_CHECK;
+bool  parse_key_columns(Parser *parser, KeyColumnList *out) MUST_CHECK;
 Stmt *parse_create_table(Parser *parser);
 Stmt *parse_alter_table(Parser *parser);
 

@@ -248,7 +248,7 @@ static bool parse_column_option(Parser *parser, ColumnDef *column, ConstraintDef
     return true;
 }
 
-bool parse_column_def(Parser *parser, ColumnDef *column, ConstraintDefList *constraints)
+static bool parse_column_def(Parser *parser, ColumnDef *column, ConstraintDefList *constraints)
 {
     bool found = true;
 

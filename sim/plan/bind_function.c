@@ -9,7 +9,7 @@ static bool is_named(const Expr *expr, const char *name)
            str_is_empty(expr->function.schema);
 }
 
-bool is_aggregate_name(const Expr *expr)
+static bool is_aggregate_name(const Expr *expr)
 {
     return expr->kind == EXPR_FUNCTION && str_is_empty(expr->function.schema) &&
            sim_aggregate_find(expr->function.name) != NULL;

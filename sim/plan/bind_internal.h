@@ -225,7 +225,6 @@ void bind_suggest(Binder *binder, const Node *unknown, const SimType *type);
 bool bind_same_collation(Binder *binder, Node **left, Node **right, int32_t line) MUST_CHECK;
 bool expr_has_aggregate(const Expr *expr);
 bool expr_same(const Expr *left, const Expr *right);
-bool is_aggregate_name(const Expr *expr);
 /* SELECT with everything; `limit` hints how many rows the caller takes. */
 bool bind_select(Binder *binder, QueryScope *outer, const Select *select,
                  SelectPlan **out) MUST_CHECK;

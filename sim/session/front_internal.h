@@ -82,7 +82,6 @@ bool control_commit(SimSession *session, SimFaultPlace place,
                     SimError *error) MUST_CHECK;        /* faults at a commit */
 void control_rows(SimSession *session, bool is_before); /* around each row, when watched */
 bool control_scan_cycle(void *arg, SimDatabase *database, SimError *error); /* a SimScanHook */
-void control_forget(Front *front); /* faults, hooks, gates, links: none any more */
 void control_release_gates(Front *front);
 void control_front_close(Front *front);
 void control_trace_end(SimSession *session); /* of the request: what came of it */
@@ -117,6 +116,5 @@ bool         control_gate(ProcCall *call);
 bool         control_fault(ProcCall *call);
 bool         control_link(ProcCall *call);
 bool         control_restart(ProcCall *call);
-bool         control_reset(ProcCall *call);
 
 #endif

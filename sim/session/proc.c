@@ -69,7 +69,8 @@ static ptrdiff_t parameter_index(const ProcEntry *entry, Str name)
     return -1;
 }
 
-bool proc_bind_args(ProcCall *call, const ProcEntry *entry)
+/* Puts args in the order of `parameters`; 8144, 8145. */
+static bool proc_bind_args(ProcCall *call, const ProcEntry *entry)
 {
     size_t   count = parameter_count(entry);
     ProcArg *args  = ARENA_ARRAY(call->arena, ProcArg, count + 1);

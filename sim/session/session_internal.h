@@ -375,9 +375,7 @@ Str  proc_text_of(const ProcEntry *entry);
 /* By name, as a client or EXEC names it; NULL: 2812. */
 const ProcEntry *proc_find(SimSession *session, const ObjectName *name);
 /* The error of a name that proc_find does not know: 50001 where SQL Server has it, else 2812. */
-bool proc_unknown(ProcCall *call, const ObjectName *name, Str text);
-bool proc_bind_args(ProcCall *call, const ProcEntry *entry)
-    MUST_CHECK; /* puts args in the order of `parameters`; 8144, 8145 */
+bool            proc_unknown(ProcCall *call, const ObjectName *name, Str text);
 bool            proc_bind_args_unless_open(ProcCall        *call,
                                            const ProcEntry *entry) MUST_CHECK; /* not for "*" */
 bool            proc_run(ProcCall *call, const ProcEntry *entry);
