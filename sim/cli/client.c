@@ -98,6 +98,7 @@ static SimError error_of(const TdsServerMessage *message)
                       .line     = message->line};
 
     copy_text(error.message, sizeof error.message, message->text);
+    error.long_message = message->text;
     copy_text(error.procedure, sizeof error.procedure, message->procedure);
     return error;
 }

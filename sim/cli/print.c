@@ -253,7 +253,7 @@ static void json_message(Printer *printer, const SimError *message)
     json_member_str(json, "procedure", str_from_c(message->procedure));
     json_member_str(json, "file", printer->file);
     json_member_i64(json, "file_line", printer->first_line + MAX(message->line, 1) - 1);
-    json_member_str(json, "text", str_from_c(message->message));
+    json_member_str(json, "text", sim_error_text(message));
     json_object_end(json);
 }
 
@@ -346,7 +346,7 @@ static void print_message(Printer *printer, const SimError *message)
 
     if (message->severity <= 10) {
         if (printer->mode == PRINTER_TEXT || !is_chatter)
-            (void)fprintf(printer->out, "%s\n", message->message);
+            (void)fprintf(printer->out, "%.*s\n", STR_ARG(sim_error_text(message)));
         return;
     }
     (void)fflush(printer->out);

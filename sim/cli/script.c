@@ -139,16 +139,53 @@ static bool read_all(FILE *file, Buf *buf)
     }
 }
 
-static Str decode(Str bytes, Arena *arena)
+/* Where the first byte is that belongs to no character. */
+static size_t find_bad_utf8(Str text)
 {
-    size_t units;
+    size_t at = 0;
+
+    while (at < text.len) {
+        size_t from = at;
+        (void)utf8_next(text, &at);
+        if (!utf8_is_valid(str_slice(text, from, at))) return from;
+    }
+    return at;
+}
+
+/* `at` of the first unit of UTF-16 that belongs to no character: half of a pair, or half of a unit. */
+static bool find_bad_utf16(Str bytes, size_t *at)
+{
+    for (; *at + 1 < bytes.len; *at += 2) {
+        uint8_t high = (uint8_t)bytes.ptr[*at + 1];
+        if (high < 0xD8 || high > 0xDF) continue;
+        if (high > 0xDB || *at + 3 >= bytes.len || ((uint8_t)bytes.ptr[*at + 3] & 0xFC) != 0xDC)
+            return true;
+        *at += 2;
+    }
+    return *at < bytes.len;
+}
+
+/* UTF-8, or UTF-16 behind its mark. Other bytes would come back as something else than they are. */
+static bool decode(Str name, Str bytes, Arena *arena, Str *out, Err *err)
+{
+    size_t at = 2, units;
     char  *utf8;
 
-    if (str_starts_with(bytes, STR("\xEF\xBB\xBF"))) return str_slice(bytes, 3, bytes.len);
-    if (!str_starts_with(bytes, STR("\xFF\xFE"))) return bytes;
+    if (!str_starts_with(bytes, STR("\xFF\xFE"))) {
+        size_t mark = str_starts_with(bytes, STR("\xEF\xBB\xBF")) ? 3 : 0;
+        *out        = str_slice(bytes, mark, bytes.len);
+        return utf8_is_valid(*out) ||
+               err_set(err, ERR_FAILED, "%.*s is not UTF-8: byte 0x%02X at offset %zu",
+                       STR_ARG(name), (uint8_t)bytes.ptr[mark + find_bad_utf8(*out)],
+                       mark + find_bad_utf8(*out));
+    }
+    if (find_bad_utf16(bytes, &at))
+        return err_set(err, ERR_FAILED, "%.*s is not UTF-16: half a character at offset %zu",
+                       STR_ARG(name), at);
     units = (bytes.len - 2) / 2;
     utf8  = arena_alloc_uninit(arena, units * 3 + 1);
-    return (Str){utf8, utf16le_to_utf8(str_bytes(bytes).ptr + 2, units, utf8)};
+    *out  = (Str){utf8, utf16le_to_utf8(str_bytes(bytes).ptr + 2, units, utf8)};
+    return true;
 }
 
 bool script_read(Str path, Arena *arena, Script *out, Err *err)
@@ -157,12 +194,18 @@ bool script_read(Str path, Arena *arena, Script *out, Err *err)
     Str   name     = is_stdin ? STR("stdin") : path;
     FILE *file     = is_stdin ? stdin : fopen(str_c(arena, path), "rb");
     Buf   buf      = buf_new(arena, SCRIPT_BYTES_MOST);
+    Str   text     = STR_EMPTY;
     bool  ok;
 
     if (!file) return err_set_errno(err, ERR_FAILED, errno, "cannot read %.*s", STR_ARG(name));
     ok = read_all(file, &buf);
-    if (!ok) err_set_errno(err, ERR_FAILED, errno, "cannot read %.*s", STR_ARG(name));
+    if (buf.overflow)
+        (void)err_set(err, ERR_FAILED, "%.*s is longer than %zu MiB", STR_ARG(name),
+                      SCRIPT_BYTES_MOST >> 20);
+    else if (!ok)
+        (void)err_set_errno(err, ERR_FAILED, errno, "cannot read %.*s", STR_ARG(name));
     if (!is_stdin) (void)fclose(file);
-    if (ok) script_split(name, decode(buf_str(&buf), arena), arena, out);
-    return ok;
+    if (!ok || !decode(name, buf_str(&buf), arena, &text, err)) return false;
+    script_split(name, text, arena, out);
+    return true;
 }

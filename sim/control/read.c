@@ -68,6 +68,27 @@ bool control_reading(SimSession *session, const SimTable *table, int64_t rows, S
     return aside_run(session->front, session, sim_database_name(session->database), sql, error);
 }
 
+/* A table of any database, as is_of finds it. */
+static bool is_anywhere(SimServer *server, Str object)
+{
+    Arena       *arena       = arena_new();
+    size_t       database_at = 0;
+    SimDatabase *database;
+    SimTable    *table;
+    bool         found = false;
+
+    while (!found && sim_server_next_database(server, &database_at, &database)) {
+        size_t table_at = 0;
+        while (!found && sim_database_next_table(database, &table_at, &table)) {
+            const SimTableInfo *info = sim_table_info(table);
+            Str full = str_printf(arena, "%.*s.%.*s", STR_ARG(info->schema), STR_ARG(info->name));
+            found    = sim_name_equal(object, full) || sim_name_equal(object, info->name);
+        }
+    }
+    arena_close(arena);
+    return found;
+}
+
 bool control_on_read(ProcCall *call)
 {
     SimReadHook hook = {.rows = 0};
@@ -84,6 +105,8 @@ bool control_on_read(ProcCall *call)
     else
         hook.rows = MAX(hook.rows, (int64_t)1);
     (void)proc_text(call, 4, &hook.login);
+    if (!is_anywhere(call->session->server, hook.object))
+        return sim_error(call->error, 208, "Invalid object name '%.*s'.", STR_ARG(hook.object));
     sim_control_on_read(call->session->server, &hook);
     return true;
 }

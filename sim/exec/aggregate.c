@@ -12,7 +12,8 @@ static void state_start(AggregateState *state, const AggregateCall *call, Arena 
     sim_accumulator_init(&state->accumulator, call->function, &call->type, arena);
 }
 
-static bool is_repeated(AggregateState *state, const SimValue *value, Exec *exec, Arena *arena)
+static bool look_for_repeat(AggregateState *state, const SimValue *value, Exec *exec, Arena *arena,
+                            bool *is_repeated_out)
 {
     bool is_new = false;
     Buf  key    = buf_new(exec->scratch, 0);
@@ -22,8 +23,10 @@ static bool is_repeated(AggregateState *state, const SimValue *value, Exec *exec
         key_table_init(state->seen, arena);
     }
     sim_sort_key(value, false, &key);
+    if (!key_is_whole(exec, &key)) return false;
     key_table_add(state->seen, buf_str(&key), &is_new);
-    return !is_new;
+    *is_repeated_out = !is_new;
+    return true;
 }
 
 static bool add_piece(AggregateState *state, AggregateCall *call, const SimValue *value, Exec *exec,
@@ -38,6 +41,7 @@ static bool add_piece(AggregateState *state, AggregateCall *call, const SimValue
         if (!item) return false;
         sim_sort_key(item, call->order.items[i].descending, &key);
     }
+    if (!key_is_whole(exec, &key)) return false;
     AggregatePiece *piece = LIST_PUSH(arena, &state->pieces);
     *piece = (AggregatePiece){str_copy(arena, buf_str(&key)), state->pieces.count, kept};
     return true;
@@ -45,13 +49,17 @@ static bool add_piece(AggregateState *state, AggregateCall *call, const SimValue
 
 bool aggregate_add(AggregateState *state, AggregateCall *call, Exec *exec, Arena *arena)
 {
-    const SimValue *separator = NULL;
+    const SimValue *separator   = NULL;
+    bool            is_repeated = false;
 
     state_start(state, call, arena);
     if (!call->arg) return sim_accumulator_add(&state->accumulator, NULL, NULL, exec->error);
     const SimValue *value = node_eval(call->arg, exec);
     if (!value) return false;
-    if (call->distinct && !value->is_null && is_repeated(state, value, exec, arena)) return true;
+    if (call->distinct && !value->is_null) {
+        if (!look_for_repeat(state, value, exec, arena, &is_repeated)) return false;
+        if (is_repeated) return true;
+    }
     if (call->separator) {
         separator = node_eval(call->separator, exec);
         if (!separator) return false;

@@ -263,6 +263,80 @@ static bool check_constraints(const Ddl *ddl, const ConstraintDefList *defs, Sim
     return true;
 }
 
+/* INDEX inside a table definition: as a CREATE INDEX right behind it. */
+static bool create_inline_indexes(const Ddl *ddl, const ConstraintDefList *defs, SimTxn *txn,
+                                  SimTable *table)
+{
+    for (size_t i = 0; i < defs->count; i++) {
+        const ConstraintDef *def   = &defs->items[i];
+        const SimTableInfo  *info  = sim_table_info(table);
+        SimIndex             index = {
+                        .name = def->name, .is_unique = def->is_unique, .is_clustered = def->is_clustered};
+        if (def->kind != CONSTRAINT_INDEX) continue;
+        if (!make_index(ddl, &def->columns, info->columns, info->column_count, &index) ||
+            !sim_create_index(txn, table, &index, ddl->error))
+            return false;
+    }
+    return true;
+}
+
+/* --- rows --- */
+#define ROW_BYTES_MOST 8060
+
+/* What a column takes of every row; 0: as much as its value. */
+static size_t fixed_bytes(const SimColumn *column)
+{
+    switch (column->type.kind) {
+    case SIM_CHAR:
+    case SIM_NCHAR:
+    case SIM_BINARY: return (size_t)column->type.length;
+    case SIM_DECIMAL:
+    case SIM_TIME:
+    case SIM_DATETIME2:
+    case SIM_DATETIMEOFFSET: return (size_t)column->type.length;
+    default: {
+        int32_t length = sim_type(column->type.kind).length;
+        bool    varies = sim_type_is_text(column->type.kind) ||
+                      sim_type_is_binary(column->type.kind) || sim_type_is_lob(column->type.kind) ||
+                      column->type.kind == SIM_XML || column->type.kind == SIM_VARIANT ||
+                      column->type.kind == SIM_BIT;
+        return varies || length < 0 ? 0 : (size_t)length;
+    }
+    }
+}
+
+/* `more` is a column that takes its place beside `columns`, or NULL. */
+static bool check_row_bytes(const Ddl *ddl, Str table, const SimColumn *columns, size_t count,
+                            const SimColumn *more)
+{
+    size_t total = count + (more != NULL ? 1 : 0), stored = 0, bits = 0, bytes = 0;
+
+    for (size_t i = 0; i < total; i++) {
+        const SimColumn *column = i < count ? &columns[i] : more;
+        if (column->is_computed && !column->is_persisted) continue;
+        stored++;
+        bits += column->type.kind == SIM_BIT;
+        bytes += fixed_bytes(column);
+    }
+    size_t overhead = 6 + (stored + 7) / 8; /* a header, the number of columns, which are NULL */
+    bytes += (bits + 7) / 8 + overhead;
+    return bytes <= ROW_BYTES_MOST ||
+           sim_error(ddl->error, 1701,
+                     "Creating or altering table '%.*s' failed because the minimum row size would "
+                     "be %zu, including %zu bytes of internal overhead. This exceeds the maximum "
+                     "allowable table row size of %d bytes.",
+                     STR_ARG(table), bytes, overhead, ROW_BYTES_MOST);
+}
+
+/* A column of another size stands beside the old one, whose bytes stay. */
+static bool check_altered_row(const Ddl *ddl, const SimTableInfo *info, const SimColumn *column)
+{
+    ptrdiff_t at = find_column(info->columns, info->column_count, column->name);
+
+    if (at < 0 || fixed_bytes(&info->columns[at]) == fixed_bytes(column)) return true;
+    return check_row_bytes(ddl, info->name, info->columns, info->column_count, column);
+}
+
 /* --- tables --- */
 static bool make_table(const Ddl *ddl, const ColumnDefList *defs,
                        const ConstraintDefList *constraints, SimTxn *txn, Str schema, Str name,
@@ -297,11 +371,14 @@ static bool make_table(const Ddl *ddl, const ColumnDefList *defs,
         if (columns[i].is_computed &&
             !computed_type(ddl, columns[i].computed, columns, defs->count, &columns[i]))
             return false;
-    if (!check_constraints(ddl, constraints, columns, defs->count)) return false;
+    if (!check_row_bytes(ddl, name, columns, defs->count, NULL) ||
+        !check_constraints(ddl, constraints, columns, defs->count))
+        return false;
     if (!make_keys(ddl, constraints, name, columns, defs->count, &indexes, &spec.index_count))
         return false;
     spec.indexes = indexes;
     return sim_create_table(txn, &spec, out, ddl->error) &&
+           create_inline_indexes(ddl, constraints, txn, *out) &&
            ddl_add_constraints(ddl, txn, *out, constraints, false);
 }
 
@@ -460,6 +537,8 @@ static bool add_columns(const Ddl *ddl, SimTxn *txn, SimTable *table)
         if (column.is_computed &&
             !computed_type(ddl, column.computed, info->columns, info->column_count, &column))
             return false;
+        if (!check_row_bytes(ddl, info->name, info->columns, info->column_count, &column))
+            return false;
         SimValue fill = sim_null(column.type), value;
         if (column.default_value &&
             (!column.is_nullable || copy->column_defs.items[i].with_values)) {
@@ -565,6 +644,7 @@ static bool alter_table(const Ddl *ddl)
     case ALTER_ALTER_COLUMN:
         if (!make_column(ddl, &stmt->column_defs.items[0], &column)) return false;
         if (!ddl_check_column_is_free(ddl, table, column.name, "ALTER COLUMN", false)) return false;
+        if (!check_altered_row(ddl, sim_table_info(table), &column)) return false;
         return sim_alter_column(txn, table, column.name, &column.type,
                                 stmt->column_defs.items[0].nullability_given ? column.is_nullable
                                                                              : true,

@@ -294,6 +294,8 @@ Op *op_window(Arena *arena, Op *input, const NodeList *partition, const SortItem
 SimValue *tuple_save(Arena *arena, Exec *exec, const SlotList *slots);
 void      tuple_restore(Exec *exec, const SlotList *slots, const SimValue *tuple);
 /* The key of some values for hashing and sorting: equal values, equal bytes. */
+bool key_is_whole(Exec      *exec,
+                  const Buf *key) MUST_CHECK; /* else an error: what is cut compares wrong */
 bool key_of_nodes(Exec *exec, Node *const *nodes, size_t count, Buf *out, bool *has_null_out);
 
 typedef struct KeyEntry {

@@ -273,7 +273,7 @@ static bool limit_tie(Limit *limit, Exec *exec, Str *out)
         sim_sort_key(value, false, &buf);
     }
     *out = buf_str(&buf);
-    return true;
+    return key_is_whole(exec, &buf);
 }
 
 /* OFFSET, as far as the input can do without its rows. */

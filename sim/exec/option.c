@@ -103,18 +103,27 @@ static bool set_identity_insert(SimSession *session, const Stmt *stmt, SimError 
     return true;
 }
 
+static bool out_of_range(Arena *arena, const SimValue *value, SimError *error)
+{
+    return sim_error(error, 1080, "The integer value %.*s is out of range.",
+                     STR_ARG(sim_value_text(arena, value)));
+}
+
+/* The value of an option, an int. Out of range is a constant (1080), or a variable that converts to none (8115). */
 static bool option_number(SimSession *session, const Stmt *stmt, Arena *arena, int64_t *out,
                           SimError *error)
 {
-    SimType  type = sim_type(SIM_BIGINT);
+    SimType  type = sim_type(SIM_INT);
     SimValue value, number;
 
     if (!stmt->expr)
         return sim_error(error, 102, "Incorrect syntax near '%.*s'.",
                          STR_ARG(stmt->words.items[0]));
-    if (!run_expression(session, stmt->expr, arena, &value, error) ||
-        !sim_convert(&value, &type, 0, true, arena, &number, error))
-        return false;
+    if (!run_expression(session, stmt->expr, arena, &value, error)) return false;
+    if (!sim_convert(&value, &type, 0, true, arena, &number, error))
+        return error->number == 8115 && stmt->expr->kind != EXPR_VARIABLE
+                   ? out_of_range(arena, &value, error)
+                   : false;
     *out = number.is_null ? 0 : number.i64;
     return true;
 }
@@ -210,13 +219,16 @@ static bool set_valued(SimSession *session, const Stmt *stmt, Arena *arena, bool
              is_word(stmt, 0, "TEXTSIZE") || is_word(stmt, 0, "DATEFIRST");
     if (!*found) return true;
     if (!option_number(session, stmt, arena, &number, error)) return false;
+    if (!is_word(stmt, 0, "DATEFIRST") && number < (is_word(stmt, 0, "ROWCOUNT") ? 0 : -1)) {
+        SimValue refused = sim_int(number, SIM_BIGINT);
+        return out_of_range(arena, &refused, error);
+    }
     if (is_word(stmt, 0, "LOCK_TIMEOUT"))
-        options->lock_timeout_ms = number < 0 ? -1 : number;
+        options->lock_timeout_ms = number;
     else if (is_word(stmt, 0, "ROWCOUNT"))
         options->row_limit = number;
-    else if (is_word(stmt, 0, "TEXTSIZE"))
-        options->text_size = number <= 0 || number > 2147483647 ? (number == 0 ? 4096 : 2147483647)
-                                                                : (int)number;
+    else if (is_word(stmt, 0, "TEXTSIZE")) /* 0: as at the start of DB-Library; -1: all of it */
+        options->text_size = number == 0 ? 4096 : number < 0 ? INT32_MAX : (int)number;
     else if (number < 1 || number > 7)
         return sim_error(error, 2742, "SET DATEFIRST %lld is out of range.", (long long)number);
     else

@@ -25,10 +25,17 @@ bool run_print(SimSession *session, const Stmt *stmt, Arena *arena, SimError *er
     SimType  type = sim_type_sized(SIM_NVARCHAR, 4000);
 
     if (!run_expression(session, stmt->expr, arena, &value, error)) return false;
+    if (value.type.kind == SIM_VARCHAR || value.type.kind == SIM_CHAR) {
+        type           = sim_type_sized(SIM_VARCHAR, 8000);
+        type.collation = value.type.collation;
+    }
     text = sim_null(type);
     if (!value.is_null && !sim_convert(&value, &type, 0, true, arena, &text, error)) return false;
-    Str utf8 = text.is_null ? STR(" ") : sim_value_text(arena, &text);
-    session_send_info(session, 0, 0, 1, stmt->line, "%.*s", STR_ARG(utf8));
+    Str      utf8    = text.is_null ? STR(" ") : sim_value_text(arena, &text);
+    SimError message = {.state = 1, .line = stmt->line};
+    set_message(&message, utf8);
+    if (utf8.len >= sizeof message.message) message.long_message = utf8;
+    session_send_message(session, &message);
     return true;
 }
 

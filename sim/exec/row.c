@@ -70,6 +70,13 @@ void tuple_restore(Exec *exec, const SlotList *slots, const SimValue *tuple)
         exec_set_slot(exec, slots->items[i], &tuple[i]);
 }
 
+bool key_is_whole(Exec *exec, const Buf *key)
+{
+    return !key->overflow ||
+           sim_not_supported(exec->error, "a key of more than %zu bytes to sort or compare by",
+                             key->limit);
+}
+
 bool key_of_nodes(Exec *exec, Node *const *nodes, size_t count, Buf *out, bool *has_null_out)
 {
     *has_null_out = false;
@@ -79,7 +86,7 @@ bool key_of_nodes(Exec *exec, Node *const *nodes, size_t count, Buf *out, bool *
         *has_null_out |= value->is_null;
         sim_sort_key(value, false, out);
     }
-    return true;
+    return key_is_whole(exec, out);
 }
 
 /* --- hash table --- */

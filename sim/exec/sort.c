@@ -54,7 +54,7 @@ static bool sort_key(Sort *sort, Exec *exec, Buf *out)
         if (!value) return false;
         sim_sort_key(value, sort->items.items[i].descending, out);
     }
-    return true;
+    return key_is_whole(exec, out);
 }
 
 /* A heap with the last of the kept rows at its root. */

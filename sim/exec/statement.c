@@ -78,8 +78,13 @@ static bool is_in_try(const SimSession *session, bool compiling)
 
 static void place_error(SimSession *session, const Stmt *stmt, SimError *error)
 {
-    Frame *frame = session->frame;
+    Frame  *frame = session->frame;
+    int32_t line  = error->line;
 
+    if (error->of_2025 != NULL && sim_server_version(session->server) >= 2025) {
+        (void)sim_not_supported(error, "%s", error->of_2025);
+        error->line = line;
+    }
     if (!stmt || stmt->kind != STMT_THROW) session_translate(session, error);
     if (error->line == 0 && error->procedure[0] == '\0') error->line = stmt ? stmt->line : 1;
     if (!frame || error->severity <= 10) return;

@@ -201,10 +201,12 @@ static bool append_text(SimAccumulator *accumulator, const SimValue *value, SimE
     SimType  to    = sim_type_sized(accumulator->type.kind, -1);
     SimValue text  = {0};
     Arena   *arena = accumulator->arena;
-    size_t   limit = accumulator->type.length < 0 ? (size_t)INT32_MAX : 8000;
+    size_t   limit = accumulator->type.length < 0 ? SIM_VALUE_BYTES_MOST : 8000;
 
     to.collation = accumulator->type.collation;
     if (!sim_convert(value, &to, 0, false, arena, &text, error)) return false;
+    if (accumulator->bytes_len + text.bytes.len > limit && accumulator->type.length < 0)
+        return sim_value_too_long(error);
     if (accumulator->bytes_len + text.bytes.len > limit)
         return sim_error(error, 9829,
                          "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB "

@@ -215,12 +215,18 @@ uint32_t text_unit(const Text *text, size_t index)
     return (uint32_t)text->bytes.ptr[index * 2] | (uint32_t)text->bytes.ptr[index * 2 + 1] << 8;
 }
 
+Buf text_buf(const Call *call)
+{
+    return buf_new(call->arena, SIM_VALUE_BYTES_MOST + 2);
+}
+
 bool set_text(const Call *call, const Text *text, SimValue *out)
 {
     SimType from   = sim_type_sized(text->wide ? SIM_NVARCHAR : SIM_VARCHAR, -1);
     from.collation = text->collation;
 
     SimValue value = {.type = from, .bytes = text->bytes};
+    if (text->bytes.len > SIM_VALUE_BYTES_MOST) return sim_value_too_long(call->error);
     return sim_convert(&value, call->type, 0, false, call->arena, out, call->error);
 }
 

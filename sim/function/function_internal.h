@@ -3,6 +3,7 @@
 #ifndef TIDESIM_FUNCTION_INTERNAL_H
 #define TIDESIM_FUNCTION_INTERNAL_H
 
+#include "base/buf.h"
 #include "sim/function/function.h"
 #include "sim/value/value_internal.h"
 
@@ -67,9 +68,8 @@ void     text_widen(const Call *call, Text *text);
 size_t   text_len(const Text *text);
 Text     text_slice(const Text *text, size_t from, size_t to);
 uint32_t text_unit(const Text *text, size_t index);
-/* What functions make of their arguments is refused past this size, lest one call takes all memory (7119). */
-#define LOB_GROWS_MOST ((size_t)1 << 28)
-bool lob_too_long(const Call *call);                              /* always false */
+/* For what a function makes. One that is full is too long for set_text. */
+Buf  text_buf(const Call *call);
 bool set_text(const Call *call, const Text *text, SimValue *out); /* as the call's type */
 bool set_utf8(const Call *call, Str text, SimValue *out);
 bool i64_arg(const Call *call, size_t index, int64_t *out) MUST_CHECK; /* bigint by conversion */

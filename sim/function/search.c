@@ -94,7 +94,7 @@ static bool type_replace(const Typing *typing, SimType *out)
 static bool call_replace(const Call *call, SimValue *out)
 {
     Text   text, old_part, new_part;
-    Buf    buf  = buf_new(call->arena, 0);
+    Buf    buf  = text_buf(call);
     size_t from = 0;
 
     if (!text_arg(call, 0, &text) || !text_arg(call, 1, &old_part) || !text_arg(call, 2, &new_part))
@@ -107,8 +107,8 @@ static bool call_replace(const Call *call, SimValue *out)
     Folded              part      = fold(call->arena, &old_part, collation);
     for (ptrdiff_t at; part.len > 0 && (at = find(whole, part, from)) >= 0;
          from = (size_t)at + part.len) {
-        if (buf.len + new_part.bytes.len + text.bytes.len > LOB_GROWS_MOST)
-            return lob_too_long(call);
+        if (new_part.bytes.len + (size_t)at - from > buf.limit - buf.len)
+            return sim_value_too_long(call->error);
         Text before = text_slice(&text, from, (size_t)at);
         buf_append_bytes(&buf, before.bytes.ptr, before.bytes.len);
         buf_append_bytes(&buf, new_part.bytes.ptr, new_part.bytes.len);

@@ -10,12 +10,6 @@
 
 enum { TAG_NONE, TAG_LEFT, TAG_RIGHT, TAG_BOTH, TAG_UPPER, TAG_LOWER };
 
-bool lob_too_long(const Call *call)
-{
-    return sim_error(call->error, 7119,
-                     "Attempting to grow LOB beyond maximum allowed size of 2147483647 bytes.");
-}
-
 /* --- lengths --- */
 static bool type_length(const Typing *typing, SimType *out)
 {
@@ -162,7 +156,7 @@ static bool call_stuff(const Call *call, SimValue *out)
     Text    text, piece;
     int64_t start  = 0;
     int64_t length = 0;
-    Buf     buf    = buf_new(call->arena, 0);
+    Buf     buf    = text_buf(call);
 
     if (!text_pair(call, 0, 3, &text, &piece) || !i64_arg(call, 1, &start) ||
         !i64_arg(call, 2, &length))
@@ -221,7 +215,7 @@ static bool call_trim(const Call *call, SimValue *out)
 static bool call_reverse(const Call *call, SimValue *out)
 {
     Text text;
-    Buf  buf = buf_new(call->arena, 0);
+    Buf  buf = text_buf(call);
 
     if (!text_arg(call, 0, &text)) return false;
     for (size_t i = text_len(&text); i-- > 0;)
@@ -255,11 +249,11 @@ static bool call_replicate(const Call *call, SimValue *out)
         return true;
     }
     size_t limit = call->type->length < 0
-                       ? LOB_GROWS_MOST
+                       ? SIM_VALUE_BYTES_MOST
                        : 8000; /* the bounded types are cut, as the server does */
-    Buf    buf   = buf_new(call->arena, 0);
+    Buf    buf   = text_buf(call);
     if (text.bytes.len > 0 && (uint64_t)count > limit / text.bytes.len + 1) {
-        if (call->type->length < 0) return lob_too_long(call);
+        if (call->type->length < 0) return sim_value_too_long(call->error);
         count = (int64_t)(limit / text.bytes.len + 1);
     }
     for (int64_t i = 0; i < count && text.bytes.len > 0; i++)
@@ -322,6 +316,7 @@ static bool append_arg(const Call *call, size_t index, Buf *buf)
 
     if (call->args[index].is_null) return true;
     if (!text_arg(call, index, &text)) return false;
+    if (2 * text_len(&text) > buf->limit - buf->len) return sim_value_too_long(call->error);
     text_widen(call, &text);
     append(buf, text);
     return true;
@@ -330,7 +325,7 @@ static bool append_arg(const Call *call, size_t index, Buf *buf)
 /* NULLs count as nothing. */
 static bool call_concat(const Call *call, SimValue *out)
 {
-    Buf  buf   = buf_new(call->arena, 0);
+    Buf  buf   = text_buf(call);
     Text whole = {{(const uint8_t *)"", 0}, call->type->collation, true};
 
     for (size_t i = 0; i < call->count; i++) {
@@ -342,7 +337,7 @@ static bool call_concat(const Call *call, SimValue *out)
 
 static bool call_concat_ws(const Call *call, SimValue *out)
 {
-    Buf  buf   = buf_new(call->arena, 0);
+    Buf  buf   = text_buf(call);
     Text whole = {{(const uint8_t *)"", 0}, call->type->collation, true};
     bool first = true;
 
@@ -429,7 +424,7 @@ static bool call_quotename(const Call *call, SimValue *out)
 {
     Text     text;
     Text     quote = {{(const uint8_t *)"[\0", 2}, NULL, true};
-    Buf      buf   = buf_new(call->arena, 0);
+    Buf      buf   = text_buf(call);
     uint32_t open  = '[';
 
     if (!text_arg(call, 0, &text)) return false;
@@ -484,7 +479,7 @@ static bool call_parsename(const Call *call, SimValue *out)
     Str name     = sim_text_to_utf8(call->arena, NULL, true, text.bytes);
     out->is_null = true;
     for (size_t at = 0;;) {
-        Buf  buf    = buf_new(call->arena, 0);
+        Buf  buf    = text_buf(call);
         char closer = at < name.len && name.ptr[at] == '['   ? ']'
                       : at < name.len && name.ptr[at] == '"' ? '"'
                                                              : '\0';

@@ -199,6 +199,7 @@ typedef enum ConstraintKind {
     CONSTRAINT_CHECK,
     CONSTRAINT_DEFAULT,
     CONSTRAINT_FOREIGN_KEY,
+    CONSTRAINT_INDEX, /* none: an INDEX inside a table definition */
 } ConstraintKind;
 typedef struct KeyColumn {
     Str  name;
@@ -210,6 +211,7 @@ typedef struct ConstraintDef {
     Str            name; /* empty: generated */
     KeyColumnList  columns;
     bool           is_clustered, clustering_given;
+    bool           is_unique; /* of an INDEX inside a table definition */
     Expr          *expr;
     Str            for_column; /* DEFAULT ... FOR; a CHECK written at a column: that one */
     Str            text;       /* CHECK: the condition as written */

@@ -122,5 +122,7 @@ bool parse_type(Parser *parser, bool for_cast, SimType *out)
         if (first == -1) first = 0; /* a written -1 is a wrong length, not a missing one */
     }
     if (sim_type_make(name, first, second, for_cast, out, &error)) return true;
-    return parse_fail(parser, line, error.number, "%s", error.message);
+    (void)parse_fail(parser, line, error.number, "%s", error.message);
+    parser->error->of_2025 = sim_type_of_2025(name);
+    return false;
 }

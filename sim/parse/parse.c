@@ -136,7 +136,7 @@ bool skip_parens(Parser *parser)
 /* --- errors --- */
 bool parse_fail(Parser *parser, int32_t line, int32_t number, const char *fmt, ...)
 {
-    char    message[900];
+    char    message[sizeof parser->error->message];
     va_list args;
 
     if (parser->lexer.failed) return false; /* that came first */

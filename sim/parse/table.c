@@ -63,6 +63,29 @@ static bool parse_key_constraint(Parser *parser, ConstraintDef *constraint, Str 
     return skip_storage(parser);
 }
 
+/* INDEX name [UNIQUE] [CLUSTERED] (columns), which an index at a column leaves out. */
+static bool parse_inline_index(Parser *parser, ConstraintDef *constraint, Str own_column)
+{
+    constraint->kind             = CONSTRAINT_INDEX;
+    constraint->clustering_given = true;
+    advance(parser);
+    if (!expect_name(parser, &constraint->name)) return false;
+    constraint->is_unique    = accept_keyword(parser, KW_UNIQUE);
+    constraint->is_clustered = accept_keyword(parser, KW_CLUSTERED);
+    if (!constraint->is_clustered) (void)accept_keyword(parser, KW_NONCLUSTERED);
+    if (is_word(parser, "COLUMNSTORE")) return not_supported(parser, "a COLUMNSTORE index");
+    if (is_word(parser, "HASH")) return not_supported(parser, "a HASH index");
+    if (own_column.len > 0 && !is_op(parser, '(')) {
+        KeyColumn column                                = {.name = own_column};
+        *LIST_PUSH(parser->arena, &constraint->columns) = column;
+    } else if (!parse_key_columns(parser, &constraint->columns)) {
+        return false;
+    }
+    if (is_keyword(parser, KW_INCLUDE) || is_keyword(parser, KW_WHERE))
+        return not_supported(parser, "an INDEX inside a table definition with INCLUDE or WHERE");
+    return skip_storage(parser);
+}
+
 static bool parse_check(Parser *parser, ConstraintDef *constraint)
 {
     constraint->kind = CONSTRAINT_CHECK;
@@ -162,8 +185,8 @@ static bool parse_table_constraint(Parser *parser, ConstraintDefList *out)
         }
     } else if (is_keyword(parser, KW_FOREIGN)) {
         if (!parse_foreign_key(parser, &constraint, STR_EMPTY)) return false;
-    } else if (is_keyword(parser, KW_INDEX)) {
-        return not_supported(parser, "INDEX inside a table definition");
+    } else if (is_keyword(parser, KW_INDEX) && str_is_empty(constraint.name)) {
+        if (!parse_inline_index(parser, &constraint, STR_EMPTY)) return false;
     } else if (is_word(parser, "PERIOD")) {
         return not_supported(parser, "PERIOD FOR SYSTEM_TIME");
     } else {
@@ -231,9 +254,9 @@ static bool parse_column_option(Parser *parser, ColumnDef *column, ConstraintDef
         return not_supported(parser, "a MASKED, ENCRYPTED, GENERATED or FILESTREAM column");
     if (!parse_constraint_name(parser, &constraint.name)) return false;
     if (is_keyword(parser, KW_DEFAULT)) return parse_default(parser, column, constraint.name);
-    if (is_keyword(parser, KW_INDEX))
-        return not_supported(parser, "INDEX inside a table definition");
-    if (is_keyword(parser, KW_PRIMARY) || is_keyword(parser, KW_UNIQUE)) {
+    if (is_keyword(parser, KW_INDEX) && str_is_empty(constraint.name)) {
+        if (!parse_inline_index(parser, &constraint, column->name)) return false;
+    } else if (is_keyword(parser, KW_PRIMARY) || is_keyword(parser, KW_UNIQUE)) {
         if (!parse_key_constraint(parser, &constraint, column->name)) return false;
     } else if (is_keyword(parser, KW_CHECK)) {
         if (!parse_check(parser, &constraint)) return false;

@@ -75,23 +75,51 @@ static ptrdiff_t find_output(const Build *build, const Expr *expr)
     return -1;
 }
 
-/* ORDER BY: a position, the name of an output, maybe under another collation, or an expression. */
-static bool bind_order_item(Build *build, const OrderItem *item, bool outputs_only, SortItem *out)
+/* An integer with its sign. One that no int holds is a decimal. */
+static bool is_position(const Expr *expr, int64_t *out)
 {
-    Binder     *binder = build->binder;
-    const Expr *expr   = item->expr;
+    bool is_negative = expr->kind == EXPR_UNARY && expr->op == '-';
+    if (is_negative) expr = expr->args.items[0];
+    if (expr->kind != EXPR_LITERAL || expr->value.is_null ||
+        !sim_type_is_integer(expr->value.type.kind))
+        return false;
+    *out = is_negative ? -expr->value.i64 : expr->value.i64;
+    return true;
+}
+
+/* Literals, and what operators make of them. */
+static bool is_constant(const Expr *expr)
+{
+    if (expr->kind == EXPR_LITERAL) return true;
+    if (expr->kind != EXPR_UNARY && expr->kind != EXPR_BINARY) return false;
+    for (size_t i = 0; i < expr->args.count; i++)
+        if (!is_constant(expr->args.items[i])) return false;
+    return true;
+}
+
+/* ORDER BY: a position, the name of an output, maybe under another collation, or an expression. */
+static bool bind_order_item(Build *build, size_t index, bool outputs_only, SortItem *out)
+{
+    Binder          *binder   = build->binder;
+    const OrderItem *item     = &build->select->order_by.items[index];
+    const Expr      *expr     = item->expr;
+    int64_t          position = 0;
 
     out->descending = item->descending;
-    if (expr->kind == EXPR_LITERAL && sim_type_is_integer(expr->value.type.kind) &&
-        !expr->value.is_null) {
-        if (expr->value.i64 < 1 || (size_t)expr->value.i64 > build->outs.count)
+    if (is_position(expr, &position)) {
+        if (position < 1 || (uint64_t)position > build->outs.count)
             return binder_error(binder, expr->line, 108,
                                 "The ORDER BY position number %lld is out of range of the number "
                                 "of items in the select list.",
-                                (long long)expr->value.i64);
-        out->node = build->outs.items[expr->value.i64 - 1].node;
+                                (long long)position);
+        out->node = build->outs.items[position - 1].node;
         return true;
     }
+    if (is_constant(expr))
+        return binder_error(binder, expr->line, 408,
+                            "A constant expression was encountered in the ORDER BY list, position "
+                            "%zu.",
+                            index + 1);
     ptrdiff_t output = find_output(build, expr);
     if (output >= 0) {
         out->node = build->outs.items[output].node;
@@ -126,9 +154,7 @@ static bool bind_order(Build *build)
 {
     for (size_t i = 0; i < build->select->order_by.count; i++) {
         SortItem item = {NULL, false};
-        if (!bind_order_item(build, &build->select->order_by.items[i], build->select->distinct,
-                             &item))
-            return false;
+        if (!bind_order_item(build, i, build->select->distinct, &item)) return false;
         assert(item.node);
         if (sim_type_is_lob(item.node->type.kind))
             return binder_error(build->binder, build->select->order_by.items[i].expr->line, 306,

@@ -185,7 +185,7 @@ static bool on_message(SimSink *base, const SimError *message)
                              .line      = MAX(message->line, 1),
                              .state     = message->state,
                              .severity  = message->severity,
-                             .text      = str_from_c(message->message),
+                             .text      = sim_error_text(message),
                              .server    = sink->server_name,
                              .procedure = str_from_c(message->procedure)};
 

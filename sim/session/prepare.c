@@ -58,10 +58,13 @@ static bool parse_definitions(Arena *arena, Str text, Definitions *out, SimError
         if (equals >= 0) type = str_trim(str_slice(type, 0, (size_t)equals));
         if (definition.name.len < 2 || definition.name.ptr[0] != '@')
             return sim_error(error, 102, "Incorrect syntax near '%.*s'.", STR_ARG(part));
-        if (!sim_type_parse(type, &definition.type))
-            return sim_error(error, 2715,
-                             "Column, parameter, or variable #%zu: Cannot find data type %.*s.",
-                             out->count + 1, STR_ARG(type));
+        if (!sim_type_parse(type, &definition.type)) {
+            (void)sim_error(error, 2715,
+                            "Column, parameter, or variable #%zu: Cannot find data type %.*s.",
+                            out->count + 1, STR_ARG(type));
+            error->of_2025 = sim_type_of_2025(type);
+            return false;
+        }
         *LIST_PUSH(arena, out) = definition;
     }
     return true;

@@ -522,9 +522,7 @@ static bool concatenate(const SimValue *left, const SimValue *right, Arena *aren
         !sim_convert(right, &part, 0, true, arena, &two, error))
         return false;
     size_t len = one.bytes.len + two.bytes.len;
-    if (len > INT32_MAX)
-        return sim_error(error, 7119,
-                         "Attempting to grow LOB beyond maximum allowed size of 2147483647 bytes.");
+    if (len > SIM_VALUE_BYTES_MOST) return sim_value_too_long(error);
     uint8_t *bytes = (uint8_t *)arena_alloc_uninit(arena, len + 1);
     if (one.bytes.len > 0) memcpy(bytes, one.bytes.ptr, one.bytes.len);
     if (two.bytes.len > 0) memcpy(bytes + one.bytes.len, two.bytes.ptr, two.bytes.len);

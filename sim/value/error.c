@@ -75,6 +75,7 @@ static const KnownError known_errors[] = { /* by number */
     { 1056, 15,   1, ENDS_BATCH},
     { 1060, 15,   1, 0},           { 1062, 15,   1, ENDS_BATCH},
     { 1063, 16,   1, ENDS_BATCH},  { 1065, 15,   1, ENDS_BATCH},  { 1068, 15,   1, ENDS_BATCH},
+    { 1080, 15,   1, ENDS_BATCH},
     { 1088, 16,  11, ENDS_BATCH},  { 1105, 17,   2, ENDS_BATCH},  { 1204, 19,   4, ENDS_BATCH},
     { 1205, 13,  51, ENDS_BATCH | ROLLS_BACK},  { 1222, 16,  45, 0},
     { 1505, 16,   1, 0},
@@ -247,6 +248,11 @@ bool sim_not_supported(SimError *error, const char *fmt, ...)
     va_end(args);
     trim_incomplete(what);
     return sim_error(error, SIM_NOT_SUPPORTED, "tidesim: %s is not supported", what);
+}
+
+Str sim_error_text(const SimError *error)
+{
+    return str_is_empty(error->long_message) ? str_from_c(error->message) : error->long_message;
 }
 
 bool sim_error_is_of_compiling(int32_t number)

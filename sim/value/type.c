@@ -217,6 +217,16 @@ static bool is_missing(Str name)
            str_equal_ignoring_case(name, STR("hierarchyid"));
 }
 
+const char *sim_type_of_2025(Str text)
+{
+    Str       name  = str_trim(text);
+    ptrdiff_t paren = str_find_char(name, '(', 0);
+
+    if (paren >= 0) name = str_trim(str_slice(name, 0, (size_t)paren));
+    if (str_equal_ignoring_case(name, STR("json"))) return "the type json";
+    return str_equal_ignoring_case(name, STR("vector")) ? "the type vector" : NULL;
+}
+
 static bool no_arguments(Str name, int64_t first, SimError *error)
 {
     if (first == ARG_NONE) return true;

@@ -70,6 +70,11 @@ SimValue sim_value_copy(Arena *arena, const SimValue *value)
     return copy;
 }
 
+bool sim_value_too_long(SimError *error)
+{
+    return sim_not_supported(error, "a value that grows past %zu bytes", SIM_VALUE_BYTES_MOST);
+}
+
 /* Microseconds since 1970, rounded half up to 1/300 s. */
 SimValue sim_datetime_from_us(int64_t local_us)
 {

@@ -73,6 +73,11 @@ typedef struct SimValue {
     };
 } SimValue;
 
+/* What grows here stops at this size, where a SQL Server goes on to 2 GB (7119): as much as one request may bring.
+ * In functions that widen to UTF-16 the bytes of that count. */
+#define SIM_VALUE_BYTES_MOST ((size_t)256 << 20)
+bool sim_value_too_long(SimError *error); /* 50001; always false */
+
 /* --- types --- */
 /* With the kind's default length, precision and scale. */
 SimType sim_type(SimTypeKind kind);
@@ -85,6 +90,8 @@ SimType sim_type_sized(SimTypeKind kind, int64_t characters);
  * length is 30 long rather than 1. Errors 243, 131, 1001, 1002, 2715, 2716, 2750, 2751. */
 bool sim_type_make(Str name, int64_t first, int64_t second, bool for_cast, SimType *out,
                    SimError *error) MUST_CHECK;
+/* "the type json" for one that came with version 2025; else NULL. Nothing here has them. */
+const char *sim_type_of_2025(Str text);
 /* "decimal(10,2)", "nvarchar(max)", "datetime2(7)" in any case; also sysname, integer, numeric,
  * rowversion, ... */
 bool sim_type_parse(Str text, SimType *out) MUST_CHECK;

@@ -20,7 +20,8 @@ static void grow(Buf *buf, size_t len)
 {
     size_t capacity = MAX(buf->len + len, BUF_BYTES_MIN);
 
-    if (buf->capacity <= buf->limit / 2) capacity = MAX(capacity, buf->capacity * 2);
+    /* Doubled, or all of it: a step as long as what is appended would copy everything each time. */
+    capacity = buf->capacity <= buf->limit / 2 ? MAX(capacity, buf->capacity * 2) : buf->limit;
     capacity = MIN(capacity, buf->limit);
     if (buf->ptr != NULL && arena_extend(buf->arena, buf->ptr, buf->capacity + 1, capacity + 1)) {
         buf->capacity = capacity;

@@ -144,6 +144,7 @@ static bool get_plp(TdsCursor *cursor, const TdsType *type, Arena *arena, TdsVal
         if (count == 1) buf_append_bytes(&joined, first.ptr, first.len);
         buf_append_bytes(&joined, chunk.ptr, chunk.len);
     }
+    if (joined.overflow) return false;
     if (joined.len) first = str_bytes(buf_str(&joined));
     if (total != TDS_PLP_UNKNOWN && total != first.len) return false;
     return !cursor->failed && set_bytes(type, first, out);

@@ -21,6 +21,22 @@ static void appended_parts_stand_in_order(void **state)
     arena_close(arena);
 }
 
+static void near_the_limit_it_does_not_grow_by_single_steps(void **state)
+{
+    Arena *arena = arena_new();
+    Buf    buf   = buf_new(arena, 1000);
+    size_t grown = 0;
+
+    (void)state;
+    for (size_t i = 0, before = 0; i < 1000; i++, before = buf.capacity) {
+        buf_append_char(&buf, 'x');
+        grown += buf.capacity != before;
+    }
+    assert_int_equal(buf.len, 1000);
+    assert_true(grown < 10);
+    arena_close(arena);
+}
+
 static void a_buffer_grows_whatever_is_allocated_in_between(void **state)
 {
     Arena *arena = arena_new();
@@ -112,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appended_parts_stand_in_order),
+        cmocka_unit_test(near_the_limit_it_does_not_grow_by_single_steps),
         cmocka_unit_test(a_buffer_grows_whatever_is_allocated_in_between),
         cmocka_unit_test(past_the_limit_the_rest_is_dropped_and_told),
         cmocka_unit_test(reserved_room_is_counted_by_advance),

@@ -235,6 +235,36 @@ static void files_may_have_a_byte_order_mark(void **state)
     arena_close(arena);
 }
 
+static void bytes_that_are_no_text_are_refused_with_their_place(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t      len;
+        const char *says;
+    } cases[] = {
+        {"SELECT '\xC3\xBC\xFC'", 12, "a.sql is not UTF-8: byte 0xFC at offset 10"},
+        {"\xEF\xBB\xBFgo\x80", 6, "a.sql is not UTF-8: byte 0x80 at offset 5"},
+        {"\xED\xA0\x80", 3, "a.sql is not UTF-8: byte 0xED at offset 0"},
+        {"\xFF\xFEG\0O", 5, "a.sql is not UTF-16: half a character at offset 4"},
+        {"\xFF\xFEG\0\x00\xD8O\0", 8, "a.sql is not UTF-16: half a character at offset 4"},
+        {"\xFF\xFEG\0\x00\xDC", 6, "a.sql is not UTF-16: half a character at offset 4"},
+    };
+    Arena      *arena = arena_new();
+    const char *dir   = test_dir_new(arena);
+    const char *path  = str_c(arena, str_printf(arena, "%s/a.sql", dir));
+    Script      script;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        Err err = ERR_INIT;
+        write_file(path, cases[i].bytes, cases[i].len);
+        assert_false(script_read(str_from_c(path), arena, &script, &err));
+        assert_err(&err, ERR_FAILED, cases[i].says);
+    }
+    test_dir_remove(dir);
+    arena_close(arena);
+}
+
 /* --- results --- */
 
 typedef struct Out { /* a printer and what it wrote */
@@ -382,6 +412,7 @@ int main(void)
         cmocka_unit_test(go_on_its_own_line_ends_a_batch),
         cmocka_unit_test(go_elsewhere_is_text),
         cmocka_unit_test(files_may_have_a_byte_order_mark),
+        cmocka_unit_test(bytes_that_are_no_text_are_refused_with_their_place),
         cmocka_unit_test(results_are_aligned_and_messages_look_like_sqlcmds),
         cmocka_unit_test(json_holds_results_and_messages),
         cmocka_unit_test(a_quiet_printer_shows_messages_alone),

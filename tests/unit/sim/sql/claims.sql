@@ -76,8 +76,86 @@ BEGIN TRAN aaaaaaaaaabbbbbbbbbbccccccccccdd; COMMIT; SELECT @@TRANCOUNT AS n;
 --> (1)
 DECLARE @a varchar(max) = REPLICATE(CAST('x' AS varchar(max)), 40000); SELECT DATALENGTH(REPLACE(@a, 'x', @a)) AS n;
 --> n
---> !7119 16 1 line 1: Attempting to grow LOB beyond maximum allowed size of 2147483647 bytes.
+--> !50001 16 1 line 1: tidesim: a value that grows past 268435456 bytes is not supported
 WITH c0 AS (SELECT 1 AS a), c1 AS (SELECT x.a FROM c0 x, c0 y), c2 AS (SELECT x.a FROM c1 x, c1 y), c3 AS (SELECT x.a FROM c2 x, c2 y), c4 AS (SELECT x.a FROM c3 x, c3 y), c5 AS (SELECT x.a FROM c4 x, c4 y), c6 AS (SELECT x.a FROM c5 x, c5 y), c7 AS (SELECT x.a FROM c6 x, c6 y), c8 AS (SELECT x.a FROM c7 x, c7 y), c9 AS (SELECT x.a FROM c8 x, c8 y), c10 AS (SELECT x.a FROM c9 x, c9 y), c11 AS (SELECT x.a FROM c10 x, c10 y), c12 AS (SELECT x.a FROM c11 x, c11 y), c13 AS (SELECT x.a FROM c12 x, c12 y), c14 AS (SELECT x.a FROM c13 x, c13 y), c15 AS (SELECT x.a FROM c14 x, c14 y), c16 AS (SELECT x.a FROM c15 x, c15 y), c17 AS (SELECT x.a FROM c16 x, c16 y), c18 AS (SELECT x.a FROM c17 x, c17 y), c19 AS (SELECT x.a FROM c18 x, c18 y), c20 AS (SELECT x.a FROM c19 x, c19 y), c21 AS (SELECT x.a FROM c20 x, c20 y), c22 AS (SELECT x.a FROM c21 x, c21 y), c23 AS (SELECT x.a FROM c22 x, c22 y), c24 AS (SELECT x.a FROM c23 x, c23 y), c25 AS (SELECT x.a FROM c24 x, c24 y), c26 AS (SELECT x.a FROM c25 x, c25 y), c27 AS (SELECT x.a FROM c26 x, c26 y), c28 AS (SELECT x.a FROM c27 x, c27 y), c29 AS (SELECT x.a FROM c28 x, c28 y), c30 AS (SELECT x.a FROM c29 x, c29 y), c31 AS (SELECT x.a FROM c30 x, c30 y), c32 AS (SELECT x.a FROM c31 x, c31 y), c33 AS (SELECT x.a FROM c32 x, c32 y), c34 AS (SELECT x.a FROM c33 x, c33 y), c35 AS (SELECT x.a FROM c34 x, c34 y), c36 AS (SELECT x.a FROM c35 x, c35 y), c37 AS (SELECT x.a FROM c36 x, c36 y), c38 AS (SELECT x.a FROM c37 x, c37 y), c39 AS (SELECT x.a FROM c38 x, c38 y) SELECT * FROM c39;
 --> !8623 16 1 line 1: The query processor ran out of internal resources and could not produce a query plan. This is a rare event and only expected for extremely complex queries or queries that reference a very large number of tables or partitions. Please simplify the query.
 SET FMTONLY ON; INSERT INTO i1 (b) VALUES (3); SET FMTONLY OFF;
 -->
+CREATE TABLE ord (id int PRIMARY KEY, v int);
+-->
+SELECT * FROM ord ORDER BY -1;
+--> !108 15 1 line 1: The ORDER BY position number -1 is out of range of the number of items in the select list.
+SELECT * FROM ord ORDER BY 99999999999;
+--> !408 16 1 line 1: A constant expression was encountered in the ORDER BY list, position 1.
+SELECT * FROM ord ORDER BY v, 1 + 1;
+--> !408 16 1 line 1: A constant expression was encountered in the ORDER BY list, position 2.
+SELECT id AS x FROM ord UNION SELECT 1 ORDER BY 'a';
+--> !408 16 1 line 1: A constant expression was encountered in the ORDER BY list, position 1.
+SET ROWCOUNT -1;
+--> !1080 15 1 line 1: The integer value -1 is out of range.
+SET ROWCOUNT 3000000000;
+--> !1080 15 1 line 1: The integer value 3000000000 is out of range.
+SET LOCK_TIMEOUT -2;
+--> !1080 15 1 line 1: The integer value -2 is out of range.
+SET TEXTSIZE 2147483648;
+--> !1080 15 1 line 1: The integer value 2147483648 is out of range.
+DECLARE @b bigint = 3000000000; SET LOCK_TIMEOUT @b;
+--> !8115 16 2 line 1: Arithmetic overflow error converting expression to data type int.
+SET TEXTSIZE -1; SET LOCK_TIMEOUT -1; SET ROWCOUNT 0; SELECT @@TEXTSIZE AS size, @@LOCK_TIMEOUT AS wait;
+--> size|wait
+--> 2147483647|-1
+--> (1)
+CREATE TABLE wide (a char(8000), b char(54));
+--> !1701 16 1 line 1: Creating or altering table 'wide' failed because the minimum row size would be 8061, including 7 bytes of internal overhead. This exceeds the maximum allowable table row size of 8060 bytes.
+CREATE TABLE wide (a char(8000), b char(53), c varchar(8000), d nvarchar(max));
+-->
+ALTER TABLE wide ADD e bit;
+--> !1701 16 1 line 1: Creating or altering table 'wide' failed because the minimum row size would be 8061, including 7 bytes of internal overhead. This exceeds the maximum allowable table row size of 8060 bytes.
+ALTER TABLE wide ALTER COLUMN b char(10);
+--> !1701 16 1 line 1: Creating or altering table 'wide' failed because the minimum row size would be 8070, including 7 bytes of internal overhead. This exceeds the maximum allowable table row size of 8060 bytes.
+ALTER TABLE wide ALTER COLUMN b char(53) NOT NULL; DROP TABLE wide;
+-->
+CREATE TABLE ix (a int INDEX ia, b int, c int, INDEX bc UNIQUE CLUSTERED (b, c DESC), CONSTRAINT pk_ix PRIMARY KEY (a), INDEX cc (c));
+-->
+SELECT name, type_desc, is_unique, is_unique_constraint FROM sys.indexes WHERE object_id = OBJECT_ID('ix') ORDER BY name;
+--> name|type_desc|is_unique|is_unique_constraint
+--> bc|CLUSTERED|1|0
+--> cc|NONCLUSTERED|0|0
+--> ia|NONCLUSTERED|0|0
+--> pk_ix|NONCLUSTERED|1|0
+--> (4)
+INSERT ix VALUES (1, 1, 1), (2, 1, 1);
+--> !2601 14 1 line 1: Cannot insert duplicate key row in object 'dbo.ix' with unique index 'bc'. The duplicate key value is (1, 1).
+--> # The statement has been terminated.
+CREATE TABLE ix2 (a int, INDEX i (a), INDEX i (a));
+--> !1913 16 1 line 1: The operation failed because an index or statistics with name 'i' already exists on table 'dbo.ix2'.
+CREATE TABLE ix2 (a int, INDEX i (nope));
+--> !1911 16 1 line 1: Column name 'nope' does not exist in the target table or view.
+CREATE TABLE ix2 (a int, INDEX i (a) WHERE a > 1);
+--> !50001 16 1 line 1: tidesim: an INDEX inside a table definition with INCLUDE or WHERE is not supported
+SELECT OBJECT_ID('ix2') AS id;
+--> id
+--> NULL
+--> (1)
+EXEC tidesim.on_read 'dbo.nowhere', 'SELECT 1';
+--> !208 16 1 line 1: Invalid object name 'dbo.nowhere'.
+DECLARE @s varchar(max) = REPLICATE(CAST('a' AS varchar(max)), 1000); SELECT LEN(REPLICATE(@s, 268436)) AS n;
+--> n
+--> !50001 16 1 line 1: tidesim: a value that grows past 268435456 bytes is not supported
+DECLARE @s varchar(max) = REPLICATE(CAST(REPLICATE('a', 8000) AS varchar(max)), 17000); SELECT LEN(@s + @s) AS n;
+--> n
+--> !50001 16 1 line 1: tidesim: a value that grows past 268435456 bytes is not supported
+DECLARE @s varchar(max) = REPLICATE(CAST(REPLICATE('a', 8000) AS varchar(max)), 17000); SELECT LEN(CONCAT(@s, 'a')) AS n;
+--> n
+--> !50001 16 1 line 1: tidesim: a value that grows past 268435456 bytes is not supported
+DECLARE @s varchar(max) = REPLICATE(CAST(REPLICATE('a', 8000) AS varchar(max)), 17000); SELECT LEN(STUFF(@s, 1, 0, @s)) AS n;
+--> n
+--> !50001 16 1 line 1: tidesim: a value that grows past 268435456 bytes is not supported
+DECLARE @m nvarchar(max) = REPLICATE(N'é', 2500); BEGIN TRY THROW 50000, @m, 1 END TRY BEGIN CATCH SELECT LEN(ERROR_MESSAGE()) AS n END CATCH;
+--> n
+--> 2048
+--> (1)
+DECLARE @m nvarchar(max) = REPLICATE(N'é', 2500); BEGIN TRY RAISERROR(@m, 16, 1) END TRY BEGIN CATCH SELECT LEN(ERROR_MESSAGE()) AS n, RIGHT(ERROR_MESSAGE(), 4) AS t END CATCH;
+--> n|t
+--> 2047|é...
+--> (1)
