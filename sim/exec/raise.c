@@ -11,6 +11,7 @@
 
 static void set_message(SimError *error, Str text)
 {
+    text       = tds_text_cut(text, SIM_MESSAGE_UNITS_MOST);
     size_t len = MIN(text.len, sizeof error->message - 1);
 
     while (len < text.len && len > 0 && ((uint8_t)text.ptr[len] & 0xC0) == 0x80)
@@ -34,7 +35,7 @@ bool run_print(SimSession *session, const Stmt *stmt, Arena *arena, SimError *er
     Str      utf8    = text.is_null ? STR(" ") : sim_value_text(arena, &text);
     SimError message = {.state = 1, .line = stmt->line};
     set_message(&message, utf8);
-    if (utf8.len >= sizeof message.message) message.long_message = utf8;
+    if (tds_text_units(utf8) > SIM_MESSAGE_UNITS_MOST) message.long_message = utf8;
     session_send_message(session, &message);
     return true;
 }
