@@ -417,6 +417,43 @@ static void a_server_of_2016_can_hide_the_command_id(void **state)
     clock_close(clock);
 }
 
+static void types_of_2025_are_unknown_before_and_not_supported_from_then_on(void **state)
+{
+    static const char *const texts[] = {"DECLARE @j json", "CREATE TABLE t (v vector(3))",
+                                        "EXEC sp_executesql N'SELECT 1', N'@v vector(3)', NULL"};
+
+    (void)state;
+    for (int year = 2022; year <= 2025; year += 3) {
+        Clock          *clock   = clock_new_real();
+        Sched          *sched   = sched_new_real();
+        Rng            *rng     = rng_new(3);
+        SimOptions      options = {.clock               = clock,
+                                   .sched               = sched,
+                                   .rng                 = rng,
+                                   .server_version      = year,
+                                   .capture_interval_ms = -1,
+                                   .login               = STR("sa"),
+                                   .password            = STR("secret")};
+        SimServer      *server  = NULL;
+        SimSession     *session = NULL;
+        SimError        error   = SIM_ERROR_INIT;
+        SimLoginRequest login   = {.user = STR("sa"), .password = STR("secret")};
+        assert_true(sim_server_open(&options, &server, &error));
+        assert_true(sim_session_open(server, &login, &session, &error));
+        for (size_t i = 0; i < COUNT_OF(texts); i++) {
+            Request request;
+            begin(&request, session, texts[i]);
+            end(&request);
+            assert_int_equal(atomic_load(&request.error), year < 2025 ? 2715 : 50001);
+        }
+        sim_session_close(session);
+        sim_server_close(server);
+        rng_close(rng);
+        sched_close(sched);
+        clock_close(clock);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_trace_is_a_file_of_requests),
         cmocka_unit_test(a_seed_begins_anew),
         cmocka_unit_test(a_server_of_2016_can_hide_the_command_id),
+        cmocka_unit_test(types_of_2025_are_unknown_before_and_not_supported_from_then_on),
     };
 
     return cmocka_run_group_tests_name("control", tests, NULL, NULL);
