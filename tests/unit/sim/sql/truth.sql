@@ -144,7 +144,7 @@ CREATE TABLE places (id int, place geometry);
 -- truth: types | missing | types of one's own (CREATE TYPE)
 CREATE TYPE phone FROM varchar(20);
 --> !50001 16 1 line 2: tidesim: CREATE TYPE is not supported
--- truth: types | missing | json and vector, which a 2022 does not have either (2715; 50001 as a 2025)
+-- truth: types | missing | json and vector, which a 2022 does not have either (2715)
 DECLARE @j json;
 --> !2715 16 6 line 2: Column, parameter, or variable #1: Cannot find data type json.
 -- truth: objects | faithful | tables
