@@ -134,11 +134,10 @@ bool change_fill_rest(Change *change, const Target *target, SimValue *values, co
 void change_note_identity(Change *change, const Target *target, const InsertColumns *columns,
                           const SimValue *values)
 {
-    SimType  type    = sim_type_numeric(38, 0);
-    SimError ignored = SIM_ERROR_INIT;
-    SimValue value;
-
     if (columns->identity == target->info->column_count) return;
+    SimType  type    = sim_type_numeric(38, 0);
+    SimError ignored = SIM_ERROR_INIT; /* large: for tables with an identity alone */
+    SimValue value;
     if (!sim_convert(&values[columns->identity], &type, 0, true, change->row_arena, &value,
                      &ignored))
         return;

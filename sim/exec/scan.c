@@ -46,8 +46,6 @@ typedef struct Bound {
 static bool seek_convert(const SimValue *value, const SimType *type, Arena *arena, SimValue *out,
                          int *side, SimError *error)
 {
-    SimError ignored = SIM_ERROR_INIT;
-
     *side = 0;
     if (value->type.kind == type->kind && value->type.scale == type->scale &&
         type->kind < SIM_CHAR) {
@@ -74,6 +72,8 @@ static bool seek_convert(const SimValue *value, const SimType *type, Arena *aren
         }
         return true;
     }
+    SimError ignored =
+        SIM_ERROR_INIT; /* not before: it is large, and this runs for each row of a join */
     if (!sim_convert(value, type, 0, true, arena, out, &ignored)) {
         SimValue zero  = sim_int(0, SIM_BIGINT);
         int      order = 0;
