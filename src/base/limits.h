@@ -8,6 +8,7 @@
 #define LIMIT_BUF_BYTES              ((size_t)1 << 30)  /* default limit of a Buf */
 #define LIMIT_CONFIG_BYTES           ((size_t)4 << 20)  /* tidelake.yaml */
 #define LIMIT_LOG_FILE_BYTES         ((size_t)1 << 30)  /* one commit JSON of a Delta log */
+#define LIMIT_VECTOR_FILE_BYTES      ((size_t)1 << 30)  /* one file of deletion vectors */
 #define LIMIT_STATE_FILE_BYTES       ((size_t)16 << 20) /* one file of a checkpoint directory */
 #define LIMIT_COLUMNS                4096               /* columns of a table */
 #define LIMIT_IDENTIFIER_UNITS       128  /* UTF-16 units of a SQL Server identifier */

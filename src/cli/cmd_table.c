@@ -88,7 +88,8 @@ static bool show_files(Looking *looking, Err *err)
         row_builder_begin(builder);
         row_builder_set_str(builder, 0, file->path);
         row_builder_set_i64(builder, 1, file->size_bytes);
-        if (file->row_count >= 0) row_builder_set_i64(builder, 2, file->row_count);
+        int64_t row_count = delta_file_count_rows(file);
+        if (row_count >= 0) row_builder_set_i64(builder, 2, row_count);
         row_builder_set_i64(builder, 3, file->modified_ms * 1000);
     }
     return print_built(looking, &schema, builder, err);

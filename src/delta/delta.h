@@ -6,7 +6,7 @@
  *
  * Errors: ERR_NOT_FOUND (no table here; DELTA-L01), ERR_DAMAGED (L02, L05, L06, L08, L10: names file
  * and version; L09: a line that cannot be read, with file, line and byte), ERR_UNSUPPORTED (P..,
- * W..: feature and what was not done; S01: a column type that is not read, S02: one that is not
+ * W..: feature and what was not done; D02, D03: a form of deletion vector that is not read; S01: a column type that is not read, S02: one that is not
  * written; L07: a file outside the configured stores), ERR_CONFLICT (another writer's commit
  * touches what ours was computed from), ERR_STORE, ERR_STATE. */
 #ifndef TIDELAKE_DELTA_DELTA_H
@@ -81,12 +81,14 @@ typedef struct DeltaFile {
     Str                     path;
     int64_t                 size_bytes;
     int64_t                 modified_ms;
-    int64_t                 row_count; /* -1: unknown */
+    int64_t                 row_count; /* in the file, deleted ones too; -1: unknown */
     Str                     extra_members;
     const struct StatsForm *stats_form; /* the statistics, packed: delta_file_get_stats */
     const char             *stats_values;
 } DeltaFile;
 
+/* The rows that a reader is given: row_count without those its deletion vector covers; -1: unknown. */
+int64_t delta_file_count_rows(const DeltaFile *file);
 /* JSON text as written, empty: none. */
 Str delta_file_get_stats(const DeltaFile *file, Arena *arena);
 
@@ -130,7 +132,8 @@ bool delta_file_may_hold_null(const DeltaTable *table, const DeltaFile *file, St
  * `with_position`, `__$file` VARCHAR (the add path) and `__$row` BIGINT. Fetches the files
  * through the store. No files: a relation with the right types and no rows. The text is a SELECT
  * in parentheses, to stand alone or behind FROM; it names files that stay as long as the store
- * is open. ERR_DAMAGED DELTA-L08: a file of this version was removed. */
+ * is open. Rows that a deletion vector covers are left out; the vectors are read here.
+ * ERR_DAMAGED DELTA-L08: a file of this version was removed, D01: a deletion vector is damaged. */
 bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count,
                     const Schema *columns, bool with_position, Arena *arena, Str *sql_out,
                     Err *err) MUST_CHECK;

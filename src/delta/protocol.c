@@ -29,6 +29,7 @@ typedef struct Feature {
     X("identityColumns",           false,  USE_YES,       USE_WHEN_IDLE, USE_WHEN_IDLE, 0, 6) \
     X("allowColumnDefaults",       false,  USE_YES,       USE_YES,       USE_YES,       0, 0) \
     X("timestampNtz",              true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
+    X("deletionVectors",           true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
     X("v2Checkpoint",              true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
     X("vacuumProtocolCheck",       true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
     X("domainMetadata",            false,  USE_YES,       USE_YES,       USE_YES,       0, 0) \
@@ -45,7 +46,7 @@ typedef struct Feature {
     X("catalogOwned-preview",      true,   USE_CATALOG,   USE_CATALOG,   USE_CATALOG,   0, 0) \
     X("coordinatedCommits-preview", false, USE_YES,       USE_CATALOG,   USE_CATALOG,   0, 0)
 /* Known by name and refused until they are implemented, like every feature that is not listed:
- * deletionVectors, typeWidening, variantType, geospatial and what comes next. */
+ * typeWidening, variantType, geospatial and what comes next. */
 /* clang-format on */
 
 static bool find_feature(Str name, Feature *out)

@@ -375,19 +375,19 @@ static bool check_live_once(const LogState *state, const LogPlace *place, Err *e
     return ok;
 }
 
-/* A log that adds deletion vectors without the feature in its protocol: reading past them would
- * bring deleted rows back. */
+/* Whether a log that adds deletion vectors has the feature in its protocol: without it other
+ * readers bring the deleted rows back, so nobody can say what the table holds. */
 static bool check_vectors(const LogState *state, const LogPlace *place, Err *err)
 {
     const LiveFile *live;
 
     if (!check_live_once(state, place, err)) return false;
+    if (str_list_has(&state->header->protocol.reader_features, STR("deletionVectors"))) return true;
     for (size_t at = 0; (live = file_set_next(state->files, &at));) {
         if (live->has_dv)
             return err_set(err, ERR_UNSUPPORTED,
-                           "DELTA-P10 table %.*s v%lld: reader feature \"deletionVectors\" is not "
-                           "supported (file "
-                           "%.*s has one); nothing was read",
+                           "DELTA-P03 table %.*s v%lld: malformed protocol, it lacks the reader "
+                           "feature \"deletionVectors\" and file %.*s has one; nothing was read",
                            STR_ARG(place->path), (long long)state->version,
                            STR_ARG(live->file.path));
     }

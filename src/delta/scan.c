@@ -1,9 +1,11 @@
 /* Rows of live files as SQL (delta.md 1.13, 5.6). */
-#include "delta/delta_internal.h"
+#include "delta/deletion_vector.h"
 
 typedef struct ScanPlan {
     const DeltaFile **files;
     Str              *locals;
+    Str              *deleted; /* per file a BIT of the deleted rows as SQL; NULL: none has any */
+    uint64_t         *deleted_bits;
     size_t            count;
 } ScanPlan;
 
@@ -22,14 +24,19 @@ static bool fetch_one(const DeltaTable *table, const DeltaFile *file, Arena *are
         STR_ARG(table->place.path), (long long)table->state->version, STR_ARG(path));
 }
 
+static ScanPlan plan_of(size_t count, Arena *arena)
+{
+    return (ScanPlan){.files  = ARENA_ARRAY(arena, const DeltaFile *, count + 1),
+                      .locals = ARENA_ARRAY(arena, Str, count + 1)};
+}
+
 static bool fetch_files(const DeltaTable *table, const DeltaFile *const *files, size_t file_count,
                         Arena *arena, ScanPlan *out, Err *err)
 {
     size_t           count = files ? file_count : delta_table_get_file_count(table);
     const DeltaFile *file;
 
-    *out = (ScanPlan){.files  = ARENA_ARRAY(arena, const DeltaFile *, count + 1),
-                      .locals = ARENA_ARRAY(arena, Str, count + 1)};
+    *out = plan_of(count, arena);
     if (files)
         for (size_t i = 0; i < count; i++)
             out->files[i] = files[i];
@@ -40,6 +47,63 @@ static bool fetch_files(const DeltaTable *table, const DeltaFile *const *files, 
         if (!fetch_one(table, out->files[out->count], arena, &out->locals[out->count], err))
             return false;
     return true;
+}
+
+/* --- deleted rows --- */
+
+static bool read_vectors(const DeltaTable *table, ScanPlan *plan, Arena *arena, Err *err)
+{
+    Arena       *scratch = arena_new();
+    VectorReader reader  = vector_reader_open(&table->place, scratch);
+    bool         ok      = true;
+
+    plan->deleted      = ARENA_ARRAY(arena, Str, plan->count + 1);
+    plan->deleted_bits = ARENA_ARRAY(arena, uint64_t, plan->count + 1);
+    for (size_t i = 0; ok && i < plan->count; i++) {
+        DeletionBits bits = {.bytes = NULL};
+        ok                = vector_reader_read(&reader, plan->files[i], &bits, err);
+        if (!ok) break;
+        plan->deleted_bits[i] = bits.bit_count;
+        plan->deleted[i]      = bits.bit_count == 0
+                                    ? STR("CAST(NULL AS BIT)")
+                                    : duck_bits_literal(
+                                          arena,
+                                          (Bytes){bits.bytes, (size_t)((bits.bit_count + 7) / 8)});
+    }
+    vector_reader_close(&reader);
+    arena_close(scratch);
+    return ok;
+}
+
+/* Files with deletion vectors apart from those without, which shall not pay for them. */
+static bool split_vectors(const DeltaTable *table, const ScanPlan *all, Arena *arena,
+                          ScanPlan *whole_out, ScanPlan *partly_out, Err *err)
+{
+    *whole_out  = plan_of(all->count, arena);
+    *partly_out = plan_of(all->count, arena);
+    for (size_t i = 0; i < all->count; i++) {
+        ScanPlan *to            = delta_file_has_vector(all->files[i]) ? partly_out : whole_out;
+        to->files[to->count]    = all->files[i];
+        to->locals[to->count++] = all->locals[i];
+    }
+    return partly_out->count == 0 || read_vectors(table, partly_out, arena, err);
+}
+
+/* A file's bits end with its last deleted row. */
+static void append_filter(Buf *sql, const ScanPlan *plan, Arena *arena)
+{
+    Str bits = STR("p.deleted"), count = STR("p.deleted_bits");
+
+    if (!plan->deleted) return;
+    if (plan->count == 1) {
+        bits  = plan->deleted[0];
+        count = str_printf(arena, "%llu", (unsigned long long)plan->deleted_bits[0]);
+    }
+    buf_append_c(sql, " WHERE CASE WHEN f.file_row_number < ");
+    buf_append(sql, count);
+    buf_append_c(sql, " THEN get_bit(");
+    buf_append(sql, bits);
+    buf_append_c(sql, ", CAST(f.file_row_number AS INTEGER)) = 0 ELSE true END");
 }
 
 /* --- partition columns: values of the add action, not of the file --- */
@@ -151,11 +215,16 @@ static void append_adds(Buf *sql, const Header *header, const ScanPlan *plan, Ar
         for (size_t j = 0; j < partitions->count; j++)
             buf_printf(sql, ", %.*s",
                        STR_ARG(partition_literal(plan->files[i], partitions->items[j], arena)));
+        if (plan->deleted) {
+            buf_printf(sql, ", CAST(%llu AS BIGINT), ", (unsigned long long)plan->deleted_bits[i]);
+            buf_append(sql, plan->deleted[i]);
+        }
         buf_append_char(sql, ')');
     }
     buf_append_c(sql, ") p(local, path");
     for (size_t j = 0; j < partitions->count; j++)
         buf_printf(sql, ", v%zu", j);
+    if (plan->deleted) buf_append_c(sql, ", deleted_bits, deleted");
     buf_append_c(sql, ") ON f.filename = p.local");
 }
 
@@ -172,29 +241,48 @@ static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
     }
 }
 
+static void append_select(Buf *sql, const Header *header, const ScanPlan *plan,
+                          const Schema *wanted, bool with_position, Arena *arena)
+{
+    Schema stored     = stored_columns(header, wanted, arena);
+    bool   needs_adds = with_position || plan->deleted ||
+                      header->metadata.partition_columns.count > 0;
+
+    buf_append_c(sql, "SELECT ");
+    for (size_t i = 0; i < wanted->column_count; i++) {
+        if (i > 0) buf_append_c(sql, ", ");
+        append_column(sql, header, plan, &wanted->columns[i], arena);
+    }
+    if (with_position) append_position(sql, plan, arena);
+    buf_append_c(sql, " FROM ");
+    buf_append(sql, duck_read_parquet_sql(arena, plan->locals, plan->count, &stored));
+    buf_append_c(sql, " f");
+    if (plan->count > 1 && needs_adds) append_adds(sql, header, plan, arena);
+    append_filter(sql, plan, arena);
+}
+
 bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count,
                     const Schema *columns, bool with_position, Arena *arena, Str *sql_out, Err *err)
 {
     const Header *header = table_header(table);
     const Schema *wanted = columns ? columns : &header->metadata.schema;
     Buf           sql    = buf_new(arena, 0);
-    ScanPlan      plan;
+    ScanPlan      all, whole, partly;
 
     if (!check_partition_types(table, err)) return false;
-    if (!fetch_files(table, files, file_count, arena, &plan, err)) return false;
-    Schema stored = stored_columns(header, wanted, arena);
-    buf_append_c(&sql, "(SELECT ");
-    for (size_t i = 0; i < wanted->column_count; i++) {
-        if (i > 0) buf_append_c(&sql, ", ");
-        append_column(&sql, header, &plan, &wanted->columns[i], arena);
-    }
-    if (with_position) append_position(&sql, &plan, arena);
-    buf_append_c(&sql, " FROM ");
-    buf_append(&sql, duck_read_parquet_sql(arena, plan.locals, plan.count, &stored));
-    buf_append_c(&sql, " f");
-    if (plan.count > 1 && (with_position || header->metadata.partition_columns.count > 0))
-        append_adds(&sql, header, &plan, arena);
+    if (!fetch_files(table, files, file_count, arena, &all, err) ||
+        !split_vectors(table, &all, arena, &whole, &partly, err))
+        return false;
+    buf_append_char(&sql, '(');
+    if (whole.count > 0 || partly.count == 0)
+        append_select(&sql, header, &whole, wanted, with_position, arena);
+    if (whole.count > 0 && partly.count > 0) buf_append_c(&sql, " UNION ALL ");
+    if (partly.count > 0) append_select(&sql, header, &partly, wanted, with_position, arena);
     buf_append_char(&sql, ')');
+    if (sql.overflow)
+        return err_set(err, ERR_LIMIT,
+                       "table %.*s: its deletion vectors are larger than one query may be",
+                       STR_ARG(table->place.path));
     *sql_out = buf_str(&sql);
     return true;
 }

@@ -96,6 +96,8 @@ bool duck_copy_query(DuckSession *session, Str select_sql, const Schema *schema,
 
 Str duck_quote_identifier(Arena *arena, Str name); /* "na""me" */
 Str duck_quote_literal(Arena *arena, Str text);    /* 'te''xt' */
+/* A value of type BIT, the first bit the highest of its byte. Not for no bytes. */
+Str duck_bits_literal(Arena *arena, Bytes bits);
 Str duck_type_name(Arena *arena, ColumnType type); /* SMALLINT, DECIMAL(10,2), TIMESTAMP, ... */
 /* read_parquet([...], hive_partitioning=false, schema=MAP{...}): the only form in which data files
  * are read (delta.md 5.6). Columns a file lacks are NULL, narrower types are cast, paths are no

@@ -356,7 +356,7 @@ done:
     return ok || err_context(err, "facts");
 }
 
-/* A file of one target says so in its statistics. */
+/* A file of one target says so in its statistics, unless rows of it were deleted since. */
 static bool is_target_of_a_file(Facts *facts, Str target)
 {
     Arena           *scratch = arena_new();
@@ -365,7 +365,8 @@ static bool is_target_of_a_file(Facts *facts, Str target)
 
     for (size_t at = 0; !found && delta_table_next_file(facts->table, &at, &file);) {
         DeltaBounds bounds;
-        found = delta_file_find_bounds(facts->table, file, STR("target"), scratch, &bounds) &&
+        found = delta_file_count_rows(file) == file->row_count &&
+                delta_file_find_bounds(facts->table, file, STR("target"), scratch, &bounds) &&
                 bounds.min.ptr && bounds.max.ptr && str_equal(bounds.min, target) &&
                 str_equal(bounds.max, target);
         arena_reset(scratch);

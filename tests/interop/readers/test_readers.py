@@ -5,7 +5,6 @@ source was told; for the other tables the three must agree with each other and w
 """
 import datetime
 import decimal
-import glob
 import json
 import os
 import pathlib
@@ -17,6 +16,8 @@ from lib import *  # noqa: E402,F403
 import duckdb
 import duckdb_extension_delta
 import deltalake
+
+from spark_session import open_session
 
 SETUP = """
 CREATE TABLE dbo.kinds (
@@ -76,13 +77,7 @@ class Spark:
     """One session for all checks; it takes seconds to start."""
 
     def __init__(self):
-        from pyspark.sql import SparkSession
-        jars = ":".join(glob.glob(os.environ["TIDELAKE_JARS"] + "/*.jar"))
-        self.session = (SparkSession.builder.master("local[2]").config("spark.driver.extraClassPath", jars)
-                        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-                        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-                        .config("spark.sql.session.timeZone", "UTC").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
-                        .config("spark.databricks.delta.snapshotPartitions", "2").config("spark.sql.shuffle.partitions", "2").getOrCreate())
+        self.session = open_session()
 
     def rows(self, path):
         frame = self.session.read.format("delta").load(path)

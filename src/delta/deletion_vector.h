@@ -1,0 +1,50 @@
+/* deletion_vector.h - which rows of a data file were deleted without writing it anew (delta.md
+ * 1.11).
+ *
+ * An add action may carry the descriptor of a vector; the vector lies in the descriptor itself or
+ * in a file next to the data, and is a set of row positions as a 64-bit Roaring bitmap in its
+ * portable format. Any doubt about it is an error: a vector read wrongly brings deleted rows back
+ * or drops living ones. */
+#ifndef TIDELAKE_DELTA_DELETION_VECTOR_H
+#define TIDELAKE_DELTA_DELETION_VECTOR_H
+
+#include "delta/delta_internal.h"
+
+/* Positions as bits, the first one the highest of its byte, as DuckDB's type BIT has them. */
+typedef struct DeletionBits {
+    uint8_t *bytes;
+    uint64_t bit_count; /* 1 + the last position, 0: none */
+    uint64_t row_count; /* positions */
+} DeletionBits;
+
+typedef struct VectorDamage {
+    const char *what;
+    size_t      at; /* in the bytes given */
+    bool        is_obsolete;
+} VectorDamage;
+
+/* The bytes of one vector, from the magic number on. Every position must be below `row_limit`. */
+bool deletion_bits_read(Bytes data, uint64_t row_limit, Arena *arena, DeletionBits *out,
+                        VectorDamage *damage) MUST_CHECK;
+
+/* Z85: five characters for four bytes. */
+bool z85_decode(Str text, Arena *arena, Bytes *out) MUST_CHECK;
+/* The checksum of zlib and PNG. */
+uint32_t crc32_of(Bytes data);
+
+/* Reads the vectors of one scan. A file of vectors is read once. */
+typedef struct VectorReader {
+    const LogPlace *place;
+    Arena          *arena;
+    Map            *files; /* path -> Bytes */
+} VectorReader;
+
+VectorReader vector_reader_open(const LogPlace *place, Arena *arena);
+void         vector_reader_close(VectorReader *reader);
+bool         delta_file_has_vector(const DeltaFile *file);
+/* Of a file that has one. ERR_DAMAGED DELTA-D01: the vector is damaged, L08: it is not there;
+ * ERR_UNSUPPORTED DELTA-D02, D03: a form that is not read. */
+bool vector_reader_read(VectorReader *reader, const DeltaFile *file, DeletionBits *out,
+                        Err *err) MUST_CHECK;
+
+#endif
