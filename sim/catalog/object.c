@@ -626,9 +626,9 @@ static void info_type(VirtualRows *rows, SimValue *row, const SimType *type)
 {
     int length = catalog_max_length(type);
 
-    view_set(rows, row, "DATA_TYPE",
-             TEXT(type->kind == SIM_ROWVERSION ? STR("timestamp")
-                                               : str_from_c(sim_type_word(type))));
+    view_set(
+        rows, row, "DATA_TYPE",
+        TEXT(type->kind == SIM_ROWVERSION ? STR("timestamp") : str_from_c(sim_type_word(type))));
     if (type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY) {
         view_set(rows, row, "CHARACTER_MAXIMUM_LENGTH",
                  INT(length > 0 && sim_type_is_unicode(type->kind) ? length / 2 : length));

@@ -8,8 +8,8 @@
 typedef struct SimListener SimListener;
 struct SimTls;
 typedef struct SimListenOptions {
-    Str     address;    /* "127.0.0.1:14330"; port 0 picks a free one */
-    Log    *log;        /* may be NULL */
+    Str  address; /* "127.0.0.1:14330"; port 0 picks a free one */
+    Log *log;     /* may be NULL */
     /* What clients that ask for encryption get (tls.h); NULL: none. It outlives the listener. */
     const struct SimTls *tls;
     bool                 requires_encryption; /* of everybody */

@@ -369,8 +369,7 @@ static bool captured_row(ProcCall *call, const SimCaptureInstance *instance,
     bool           sized  = type->kind >= SIM_CHAR && type->kind <= SIM_VARBINARY,
          approximate      = type->kind == SIM_REAL || type->kind == SIM_FLOAT;
     bool number           = sim_type_is_number(type->kind) && type->kind != SIM_BIT;
-    Str  type_name        = column->is_rowversion ? STR("timestamp")
-                                                  : str_from_c(sim_type_word(type));
+    Str  type_name = column->is_rowversion ? STR("timestamp") : str_from_c(sim_type_word(type));
 
     sized = sized && !column->is_rowversion;
 

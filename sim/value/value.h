@@ -46,11 +46,11 @@ typedef struct SimCollation SimCollation;
 /* `precision`: of a decimal, and as reported for other numbers; of an integer literal the number of
  * its digits, which count beside a decimal (10.5 / 3 has scale 6). */
 typedef struct SimType {
-    SimTypeKind         kind;
-    uint8_t             precision;
-    uint8_t             scale;     /* decimal, time, datetime2, datetimeoffset */
-    bool                is_numeric; /* a decimal that goes by the name numeric: nothing else differs */
-    int32_t             length;    /* bytes of char, nchar, binary and their var forms; -1: (max) */
+    SimTypeKind kind;
+    uint8_t     precision;
+    uint8_t     scale;      /* decimal, time, datetime2, datetimeoffset */
+    bool        is_numeric; /* a decimal that goes by the name numeric: nothing else differs */
+    int32_t     length;     /* bytes of char, nchar, binary and their var forms; -1: (max) */
     const SimCollation *collation; /* character types; NULL: the database's */
 } SimType;
 

@@ -36,7 +36,7 @@ static bool find_bounds(const Column *column, const DeltaFile *file, Arena *aren
     JsonText stats;
     size_t   bad_at;
 
-    *out = (DeltaBounds){.min = {NULL, 0}, .max = {NULL, 0}, .null_count = -1};
+    *out     = (DeltaBounds){.min = {NULL, 0}, .max = {NULL, 0}, .null_count = -1};
     Str text = delta_file_get_stats(file, arena);
     if (text.len == 0 || !utf8_is_valid(text) || !json_text_parse(text, &stats, &bad_at))
         return false;

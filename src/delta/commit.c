@@ -337,7 +337,8 @@ static void remove_unused(DeltaTable *table, const DeltaAdd *add)
     Err    ignored = ERR_INIT;
     Str    path    = store_join(arena, table->place.path, delta_path_decode(arena, add->path));
 
-    if (!file_set_find(table->state->files, add->path) && !map_find(table->state->tombstones, add->path))
+    if (!file_set_find(table->state->files, add->path) &&
+        !map_find(table->state->tombstones, add->path))
         if (!store_remove(table->context->store, path, &ignored))
             log_debug(table->context->log, "delta", "an unused file was left",
                       LOG_STR("file", path));

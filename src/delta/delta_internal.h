@@ -238,10 +238,10 @@ Str live_file_key(const LiveFile *live);
 /* The live files by key; owns them. file_set.c */
 typedef struct FileSet FileSet;
 
-FileSet  *file_set_new(void);
-void      file_set_close(FileSet *set); /* accepts NULL */
-size_t    file_set_count(const FileSet *set);
-void      file_set_reserve(FileSet *set, size_t count);
+FileSet *file_set_new(void);
+void     file_set_close(FileSet *set); /* accepts NULL */
+size_t   file_set_count(const FileSet *set);
+void     file_set_reserve(FileSet *set, size_t count);
 /* That key will be looked for soon: a hint to the processor. */
 void      file_set_expect(const FileSet *set, Str key);
 LiveFile *file_set_find(const FileSet *set, Str key); /* NULL if absent */

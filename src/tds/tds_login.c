@@ -265,7 +265,8 @@ void tds_put_login(TdsWriter *writer, const TdsLogin *login)
         [PAIR_LANGUAGE] = login->language, [PAIR_DATABASE] = login->database};
     Str    cut[PAIR_COUNT];
     size_t fixed  = LOGIN_FIXED_BYTES + PAIR_COUNT * 4 + 22; /* client id, three pairs, a long */
-    size_t offset = fixed, units = 0, extension = login->asks_features ? 4 + recovery_bytes(login) + 6 + 1 : 0;
+    size_t offset = fixed, units = 0,
+           extension = login->asks_features ? 4 + recovery_bytes(login) + 6 + 1 : 0;
 
     for (size_t i = 0; i < PAIR_COUNT; i++) {
         cut[i] = tds_text_cut(texts[i], LOGIN_TEXT_UNITS);

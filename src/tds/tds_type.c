@@ -126,8 +126,7 @@ static bool get_decimal_type(TdsCursor *cursor, TdsType *out)
     out->length    = MIN(length, DECIMAL_BYTES_MOST);
     out->precision = tds_get_u8(cursor);
     out->scale     = tds_get_u8(cursor);
-    return out->precision >= 1 && out->precision <= PRECISION_MOST &&
-           out->scale <= out->precision;
+    return out->precision >= 1 && out->precision <= PRECISION_MOST && out->scale <= out->precision;
 }
 
 static void get_collation(TdsCursor *cursor, TdsType *out)

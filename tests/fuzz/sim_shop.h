@@ -30,7 +30,7 @@ typedef struct Shop {
 
 /* --- answers: whatever was asked, they have the form that clients rely on --- */
 
-#define SHOP_OF(sink_) ((Shop *)((char *)(sink_) - offsetof(Shop, sink)))
+#define SHOP_OF(sink_) ((Shop *)((char *)(sink_)-offsetof(Shop, sink)))
 
 UNUSED static bool shop_goes_on(SimSink *sink)
 {
@@ -99,7 +99,8 @@ UNUSED static void *shop_watch(void *arg)
     while (!shop->is_over) {
         SimSession     *running = shop->running;
         struct timespec until;
-        (void)clock_gettime(CLOCK_REALTIME, &until); /* layers: a bound on a test, not its subject */
+        (void)clock_gettime(CLOCK_REALTIME,
+                            &until); /* layers: a bound on a test, not its subject */
         until.tv_nsec += SHOP_STEP_NS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
@@ -155,13 +156,17 @@ UNUSED static SimSession *shop_session(Shop *shop)
 }
 
 UNUSED static const char *const shop_schema[] = {
-    "CREATE TABLE t(id int NOT NULL PRIMARY KEY, a int, b nvarchar(20), c decimal(9,2), d datetime2, e varbinary(max));"
-    "CREATE TABLE u(id int IDENTITY(1,1) NOT NULL, t int REFERENCES t(id), v bigint NOT NULL DEFAULT 7,"
+    "CREATE TABLE t(id int NOT NULL PRIMARY KEY, a int, b nvarchar(20), c decimal(9,2), d "
+    "datetime2, e varbinary(max));"
+    "CREATE TABLE u(id int IDENTITY(1,1) NOT NULL, t int REFERENCES t(id), v bigint NOT NULL "
+    "DEFAULT 7,"
     " CONSTRAINT pk_u PRIMARY KEY (id)); CREATE INDEX ix_u ON u(v) INCLUDE (t);"
-    "INSERT t VALUES (1, 10, N'one', 1.5, '2026-01-02', 0x01), (2, NULL, NULL, NULL, NULL, NULL), (3, 30, N'three', -3.25,"
+    "INSERT t VALUES (1, 10, N'one', 1.5, '2026-01-02', 0x01), (2, NULL, NULL, NULL, NULL, NULL), "
+    "(3, 30, N'three', -3.25,"
     " '2026-03-04', 0x0203); INSERT u(t, v) VALUES (1, 5), (1, 6), (3, 5)",
     "CREATE VIEW w AS SELECT t.id, t.a, u.v FROM t JOIN u ON u.t = t.id",
-    "CREATE PROCEDURE p @x int, @y nvarchar(10) = N'z', @z int OUTPUT AS BEGIN SELECT @z = COUNT(*) FROM t WHERE id > @x; SELECT"
+    "CREATE PROCEDURE p @x int, @y nvarchar(10) = N'z', @z int OUTPUT AS BEGIN SELECT @z = "
+    "COUNT(*) FROM t WHERE id > @x; SELECT"
     " @y AS y; RETURN 3 END",
     "EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', NULL;"
     "UPDATE t SET a = 11 WHERE id = 1; DELETE t WHERE id = 2; EXEC tidesim.capture"};

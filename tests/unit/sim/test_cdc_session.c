@@ -26,12 +26,9 @@ FILE_TEST(rights_and_languages, "cdc_rights")
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_and_scan_sessions),
-        cmocka_unit_test(net_changes),
-        cmocka_unit_test(enabling_and_disabling),
-        cmocka_unit_test(ddl_on_captured_tables),
-        cmocka_unit_test(values_in_change_rows),
-        cmocka_unit_test(the_order_of_change_rows),
+        cmocka_unit_test(jobs_and_scan_sessions), cmocka_unit_test(net_changes),
+        cmocka_unit_test(enabling_and_disabling), cmocka_unit_test(ddl_on_captured_tables),
+        cmocka_unit_test(values_in_change_rows),  cmocka_unit_test(the_order_of_change_rows),
         cmocka_unit_test(rights_and_languages),
     };
 

@@ -58,9 +58,9 @@ static void assert_most(const char *begin, const char *piece, int most, const ch
         Str     answer;
         (void)script_run(script, 1, STR("CREATE DATABASE shop"));
         (void)script_run(script, 1, STR("USE shop; CREATE TABLE t (a int)"));
-        answer = script_run(script, 1,
-                            str_printf(arena, "%s%.*s%s", begin,
-                                       STR_ARG(list_of(arena, piece, count)), end));
+        answer = script_run(
+            script, 1,
+            str_printf(arena, "%s%.*s%s", begin, STR_ARG(list_of(arena, piece, count)), end));
         if (str_starts_with(answer, str_from_c(refusal)) != (count > most))
             fail_msg("%d of '%s': %.*s", count, piece, (int)MIN(answer.len, 300), answer.ptr);
         arena_close(arena);
@@ -76,9 +76,12 @@ static void lists_have_the_servers_limits(void **state)
     assert_most("SELECT ", "# AS a", 4096, "", "!1056 15 1 ");
     assert_most("CREATE PROCEDURE p ", "@p# int", 2100, " AS SELECT 1", "!180 15 1 ");
     assert_most("CREATE TABLE u (z int); ALTER TABLE u ADD ", "c# int", 1023, "", "!1702 16 1 ");
-    assert_most("CREATE TABLE u (c0 int, c1 int, c2 int, c3 int, c4 int, c5 int, c6 int, c7 int, c8 int, c9 int, c10 int, c11 int, "
-                "c12 int, c13 int, c14 int, c15 int, c16 int, c17 int, c18 int, c19 int, c20 int, c21 int, c22 int, c23 int, c24 "
-                "int, c25 int, c26 int, c27 int, c28 int, c29 int, c30 int, c31 int, c32 int); CREATE INDEX i ON u (",
+    assert_most("CREATE TABLE u (c0 int, c1 int, c2 int, c3 int, c4 int, c5 int, c6 int, c7 int, "
+                "c8 int, c9 int, c10 int, c11 int, "
+                "c12 int, c13 int, c14 int, c15 int, c16 int, c17 int, c18 int, c19 int, c20 int, "
+                "c21 int, c22 int, c23 int, c24 "
+                "int, c25 int, c26 int, c27 int, c28 int, c29 int, c30 int, c31 int, c32 int); "
+                "CREATE INDEX i ON u (",
                 "c#", 32, ")", "!1904 16 1 ");
 }
 

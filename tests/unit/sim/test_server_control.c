@@ -737,7 +737,8 @@ static void a_client_may_come_back_when_the_knob_says_so(void **state)
 static const char *const script[] = {
     "0EXEC tidesim.clock 'virtual', '2026-03-01T12:00:00'",
     "0CREATE DATABASE d",
-    ("0USE d; CREATE TABLE t (a int PRIMARY KEY, v rowversion, g uniqueidentifier DEFAULT NEWID()); "
+    ("0USE d; CREATE TABLE t (a int PRIMARY KEY, v rowversion, g uniqueidentifier DEFAULT "
+     "NEWID()); "
      "EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table 'dbo', 't', NULL"),
     "1USE d; BEGIN TRAN; INSERT t (a) VALUES (1), (2), (3)",
     "2SET LOCK_TIMEOUT 0; SELECT * FROM d.dbo.t",

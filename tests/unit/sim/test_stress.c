@@ -14,28 +14,28 @@
 #define PROBLEMS_MOST 20
 
 typedef struct Crowd {
-    World         world;
-    atomic_bool   is_over;
-    atomic_int    problems;
-    atomic_int    done[16]; /* turns of each kind */
-    atomic_int    victims[VICTIMS];
-    atomic_int    refused; /* deadlocks and their kin, as it should be */
+    World       world;
+    atomic_bool is_over;
+    atomic_int  problems;
+    atomic_int  done[16]; /* turns of each kind */
+    atomic_int  victims[VICTIMS];
+    atomic_int  refused; /* deadlocks and their kin, as it should be */
 } Crowd;
 
 typedef struct Member {
-    Crowd     *crowd;
-    Rng       *rng;
-    Client    *client;
-    int        number; /* among its kind */
-    int        kind;
-    pthread_t  thread;
+    Crowd    *crowd;
+    Rng      *rng;
+    Client   *client;
+    int       number; /* among its kind */
+    int       kind;
+    pthread_t thread;
 } Member;
 
 static void problem(Member *member, const char *what, int64_t number)
 {
     if (atomic_fetch_add(&member->crowd->problems, 1) < PROBLEMS_MOST)
-        (void)fprintf(stderr, "# kind %d, member %d: %s (%lld)\n", member->kind, member->number, what,
-                      (long long)number);
+        (void)fprintf(stderr, "# kind %d, member %d: %s (%lld)\n", member->kind, member->number,
+                      what, (long long)number);
 }
 
 static int below(Member *member, int limit)
@@ -49,8 +49,8 @@ static int below(Member *member, int limit)
  * left of a table and its capture instance. */
 static bool is_expected(int32_t number)
 {
-    static const int32_t expected[] = {0,    208,  1205, 1222, 2627, 2601, 3701, 3903,
-                                       3960, 3961, 3902, 3930, 2714, 16915, 16916, 22926, 22985};
+    static const int32_t expected[] = {0,    208,  1205, 1222, 2627,  2601,  3701,  3903, 3960,
+                                       3961, 3902, 3930, 2714, 16915, 16916, 22926, 22985};
 
     for (size_t i = 0; i < COUNT_OF(expected); i++)
         if (number == expected[i]) return true;
@@ -138,7 +138,9 @@ static bool join_in(Member *member, const char *database)
 
 static const char *database_of(const Member *member)
 {
-    return member->number % 2 ? "vault" : "shop"; /* where READ COMMITTED reads versions, and where it locks */
+    return member->number % 2
+               ? "vault"
+               : "shop"; /* where READ COMMITTED reads versions, and where it locks */
 }
 
 static void transfer(Member *member)
@@ -146,7 +148,8 @@ static void transfer(Member *member)
     int from = below(member, ACCOUNTS), to = below(member, ACCOUNTS), amount = below(member, 50);
 
     (void)say_formatted(member,
-                        "SET XACT_ABORT ON; BEGIN TRAN; UPDATE purse SET balance -= %d WHERE id = %d; UPDATE purse SET "
+                        "SET XACT_ABORT ON; BEGIN TRAN; UPDATE purse SET balance -= %d WHERE id = "
+                        "%d; UPDATE purse SET "
                         "balance += %d WHERE id = %d; %s",
                         amount, from, amount, to, below(member, 8) ? "COMMIT" : "ROLLBACK");
 }
@@ -158,20 +161,24 @@ static void change_items(Member *member)
     switch (below(member, 6)) {
     case 0:
     case 1:
-        (void)say_formatted(member, "INSERT items VALUES (%d, %d, N'item %d')", id, below(member, 9), id);
+        (void)say_formatted(member, "INSERT items VALUES (%d, %d, N'item %d')", id,
+                            below(member, 9), id);
         break;
     case 2: (void)say_formatted(member, "DELETE items WHERE id = %d", id); break;
     case 3:
-        (void)say_formatted(member, "UPDATE items SET v += 1, s = N'more' WHERE id BETWEEN %d AND %d",
-                            id, id + 3);
+        (void)say_formatted(
+            member, "UPDATE items SET v += 1, s = N'more' WHERE id BETWEEN %d AND %d", id, id + 3);
         break;
     case 4:
-        (void)say_formatted(member, "UPDATE items SET id = %d WHERE id = %d", below(member, KEYS), id);
+        (void)say_formatted(member, "UPDATE items SET id = %d WHERE id = %d", below(member, KEYS),
+                            id);
         break;
     default:
         (void)say_formatted(member,
-                            "BEGIN TRAN; SAVE TRAN s; UPDATE items SET v = 0 WHERE id = %d; ROLLBACK TRAN s; MERGE items "
-                            "USING (VALUES (%d, 5)) n(id, v) ON items.id = n.id WHEN MATCHED THEN UPDATE SET v = n.v WHEN NOT "
+                            "BEGIN TRAN; SAVE TRAN s; UPDATE items SET v = 0 WHERE id = %d; "
+                            "ROLLBACK TRAN s; MERGE items "
+                            "USING (VALUES (%d, 5)) n(id, v) ON items.id = n.id WHEN MATCHED THEN "
+                            "UPDATE SET v = n.v WHEN NOT "
                             "MATCHED THEN INSERT VALUES (n.id, n.v, N'merged'); %s",
                             id, id, below(member, 4) ? "COMMIT" : "ROLLBACK");
     }
@@ -208,9 +215,11 @@ static void change_schema(Member *member)
     (void)say_formatted(member, "INSERT made%d VALUES (1, 1), (2, 2)", n);
     (void)say_formatted(member, "EXEC sys.sp_cdc_enable_table N'dbo', N'made%d', NULL", n);
     (void)say_formatted(member, "ALTER TABLE made%d ADD b nvarchar(10) NULL", n);
-    (void)say_formatted(member, "BEGIN TRAN; CREATE INDEX i ON made%d (a); UPDATE made%d SET b = N'x'; %s", n, n,
-                        below(member, 2) ? "COMMIT" : "ROLLBACK");
-    (void)say_formatted(member, "EXEC sys.sp_cdc_disable_table N'dbo', N'made%d', N'dbo_made%d'", n, n);
+    (void)say_formatted(member,
+                        "BEGIN TRAN; CREATE INDEX i ON made%d (a); UPDATE made%d SET b = N'x'; %s",
+                        n, n, below(member, 2) ? "COMMIT" : "ROLLBACK");
+    (void)say_formatted(member, "EXEC sys.sp_cdc_disable_table N'dbo', N'made%d', N'dbo_made%d'", n,
+                        n);
     (void)say_formatted(member, "DROP TABLE made%d", n);
 }
 
@@ -218,17 +227,19 @@ static void change_schema(Member *member)
 
 static void sum_up(Member *member)
 {
-    static const char *const levels[] = {"SNAPSHOT", "READ COMMITTED", "SERIALIZABLE", "REPEATABLE READ"};
-    int     level = below(member, 4);
-    char    sql[300];
-    int64_t sum;
+    static const char *const levels[] = {"SNAPSHOT", "READ COMMITTED", "SERIALIZABLE",
+                                         "REPEATABLE READ"};
+    int                      level    = below(member, 4);
+    char                     sql[300];
+    int64_t                  sum;
 
     /* Where it locks, READ COMMITTED may count one account before a transfer and the other behind it. */
     if (level == 1 && member->number % 2 == 0) level = 0;
-    (void)snprintf(sql, sizeof sql,
-                   "SET TRANSACTION ISOLATION LEVEL %s; SELECT SUM(balance) FROM purse; SET TRANSACTION "
-                   "ISOLATION LEVEL READ COMMITTED",
-                   levels[level]);
+    (void)snprintf(
+        sql, sizeof sql,
+        "SET TRANSACTION ISOLATION LEVEL %s; SELECT SUM(balance) FROM purse; SET TRANSACTION "
+        "ISOLATION LEVEL READ COMMITTED",
+        levels[level]);
     sum = ask(member, sql);
     if (sum >= 0 && sum != ACCOUNTS * ACCOUNT_START) problem(member, levels[level], sum);
 }
@@ -238,8 +249,10 @@ static void walk_cursor(Member *member)
     static const char *const kinds[] = {"STATIC", "FAST_FORWARD"};
 
     (void)say_formatted(member,
-                        "DECLARE c CURSOR LOCAL %s FOR SELECT id FROM items; DECLARE @id int, @n int = 0; OPEN c; FETCH c INTO "
-                        "@id; WHILE @@FETCH_STATUS <> -1 AND @n < 1000 BEGIN SET @n += 1; FETCH c INTO @id END; CLOSE c; "
+                        "DECLARE c CURSOR LOCAL %s FOR SELECT id FROM items; DECLARE @id int, @n "
+                        "int = 0; OPEN c; FETCH c INTO "
+                        "@id; WHILE @@FETCH_STATUS <> -1 AND @n < 1000 BEGIN SET @n += 1; FETCH c "
+                        "INTO @id END; CLOSE c; "
                         "DEALLOCATE c",
                         kinds[below(member, 2)]);
 }
@@ -247,14 +260,16 @@ static void walk_cursor(Member *member)
 /* What lies at or below an LSN that was returned stays as it is. */
 static void probe_changes(Member *member)
 {
-    int64_t same = ask(
-        member,
-        "DECLARE @m binary(10) = sys.fn_cdc_get_max_lsn(), @a int, @b int; SELECT @a = COUNT(*) FROM cdc.dbo_items_CT "
-        "WHERE __$start_lsn <= @m; WAITFOR DELAY '00:00:00.005'; SELECT @b = COUNT(*) FROM cdc.dbo_items_CT WHERE "
-        "__$start_lsn <= @m; SELECT CASE WHEN @a = @b AND sys.fn_cdc_get_max_lsn() >= @m THEN 1 ELSE 0 END");
+    int64_t same = ask(member, "DECLARE @m binary(10) = sys.fn_cdc_get_max_lsn(), @a int, @b int; "
+                               "SELECT @a = COUNT(*) FROM cdc.dbo_items_CT "
+                               "WHERE __$start_lsn <= @m; WAITFOR DELAY '00:00:00.005'; SELECT @b "
+                               "= COUNT(*) FROM cdc.dbo_items_CT WHERE "
+                               "__$start_lsn <= @m; SELECT CASE WHEN @a = @b AND "
+                               "sys.fn_cdc_get_max_lsn() >= @m THEN 1 ELSE 0 END");
 
     if (same == 0) problem(member, "a change at or below max_lsn appeared", same);
-    (void)ask(member, "DECLARE @f binary(10) = sys.fn_cdc_get_min_lsn('dbo_items'), @t binary(10) = sys.fn_cdc_get_max_lsn();"
+    (void)ask(member, "DECLARE @f binary(10) = sys.fn_cdc_get_min_lsn('dbo_items'), @t binary(10) "
+                      "= sys.fn_cdc_get_max_lsn();"
                       "SELECT COUNT(*) FROM cdc.fn_cdc_get_all_changes_dbo_items(@f, @t, N'all')");
 }
 
@@ -278,10 +293,12 @@ static void stop_it(Member *member)
 {
     int acknowledged;
 
-    if (!client_send_batch(member->client,
-                           below(member, 2) ? "SELECT a.object_id FROM sys.all_columns a CROSS JOIN sys.all_columns b"
-                                            : "BEGIN TRAN; UPDATE items SET v += 1; WAITFOR DELAY '00:00:20'",
-                           0))
+    if (!client_send_batch(
+            member->client,
+            below(member, 2)
+                ? "SELECT a.object_id FROM sys.all_columns a CROSS JOIN sys.all_columns b"
+                : "BEGIN TRAN; UPDATE items SET v += 1; WAITFOR DELAY '00:00:20'",
+            0))
         problem(member, "cannot send", 0);
     (void)client_is_quiet(member->client, below(member, 10));
     if (!client_send_attention(member->client) || !client_read(member->client)) {
@@ -298,7 +315,8 @@ static void vanish(Member *member)
     uint8_t some[100];
 
     (void)say(member, "BEGIN TRAN; UPDATE TOP (1) purse SET balance += 1000");
-    (void)client_send_batch(member->client, "SELECT a.name FROM sys.all_columns a CROSS JOIN sys.all_columns b", 0);
+    (void)client_send_batch(member->client,
+                            "SELECT a.name FROM sys.all_columns a CROSS JOIN sys.all_columns b", 0);
     if (below(member, 2)) (void)recv(member->client->fd, some, sizeof some, 0);
     (void)join_in(member, "shop");
 }
@@ -307,11 +325,13 @@ static void vanish(Member *member)
 static void be_killed(Member *member)
 {
     atomic_int *seat = &member->crowd->victims[member->number];
-    int64_t     id   = ask(member, "BEGIN TRAN; UPDATE TOP (1) purse SET balance += 1000; SELECT CAST(@@SPID AS int)");
+    int64_t     id   = ask(
+              member, "BEGIN TRAN; UPDATE TOP (1) purse SET balance += 1000; SELECT CAST(@@SPID AS int)");
 
     if (id > 0) {
         atomic_store(seat, (int)id);
-        if (below(member, 2)) (void)client_send_batch(member->client, "WAITFOR DELAY '00:00:20'", 0);
+        if (below(member, 2))
+            (void)client_send_batch(member->client, "WAITFOR DELAY '00:00:20'", 0);
         while (atomic_load(seat) != 0 && !atomic_load(&member->crowd->is_over))
             clock_sleep_ms(member->crowd->world.clock, 2, NULL);
         if (atomic_exchange(seat, 0) == 0)
@@ -336,7 +356,8 @@ static void kill_somebody(Member *member)
 
 static void clean_up(Member *member)
 {
-    (void)say(member, "DECLARE @m binary(10) = sys.fn_cdc_get_max_lsn(); EXEC sys.sp_cdc_cleanup_change_table N'dbo_noise', @m, "
+    (void)say(member, "DECLARE @m binary(10) = sys.fn_cdc_get_max_lsn(); EXEC "
+                      "sys.sp_cdc_cleanup_change_table N'dbo_noise', @m, "
                       "4999");
     clock_sleep_ms(member->crowd->world.clock, 20, NULL);
 }
@@ -347,12 +368,11 @@ static const struct {
     void (*turn)(Member *member);
     int  count;
     bool by_database; /* every other one in vault */
-} kinds[] = {
-    {transfer, 8, true},       {change_items, 7, false}, {load_noise, 3, false},
-    {change_schema, 2, false}, {sum_up, 7, true},        {walk_cursor, 4, false},
-    {probe_changes, 4, false}, {read_catalogue, 3, false}, {stop_it, 3, false},
-    {vanish, 3, false},        {be_killed, VICTIMS, false}, {kill_somebody, 1, false},
-    {clean_up, 1, false}};
+} kinds[] = {{transfer, 8, true},       {change_items, 7, false},    {load_noise, 3, false},
+             {change_schema, 2, false}, {sum_up, 7, true},           {walk_cursor, 4, false},
+             {probe_changes, 4, false}, {read_catalogue, 3, false},  {stop_it, 3, false},
+             {vanish, 3, false},        {be_killed, VICTIMS, false}, {kill_somebody, 1, false},
+             {clean_up, 1, false}};
 
 #define MEMBERS 50
 
@@ -396,8 +416,11 @@ static void catch_up(Member *member, int id)
 
     assert_int_equal(say_formatted(member, "INSERT items VALUES (%d, 0, N'here')", id), 0);
     (void)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM cdc.dbo_items_CT WHERE id = %d", id);
-    while (ask(member, sql) != 1 ||
-           ask(member, "SELECT COUNT(*) FROM cdc.change_tables WHERE start_lsn > sys.fn_cdc_get_max_lsn()") != 0) {
+    while (
+        ask(member, sql) != 1 ||
+        ask(member,
+            "SELECT COUNT(*) FROM cdc.change_tables WHERE start_lsn > sys.fn_cdc_get_max_lsn()") !=
+            0) {
         if (now_ms(&member->crowd->world) > until) fail_msg("the capture job does not get there");
         clock_sleep_ms(member->crowd->world.clock, 20, NULL);
     }
@@ -411,7 +434,8 @@ static void prepare(Member *member)
         "ALTER DATABASE shop SET ALLOW_SNAPSHOT_ISOLATION ON",
         "USE vault; CREATE TABLE purse (id int PRIMARY KEY, balance int NOT NULL)",
         "USE shop; CREATE TABLE purse (id int PRIMARY KEY, balance int NOT NULL)",
-        "CREATE TABLE items (id int PRIMARY KEY, v int, s nvarchar(50)); CREATE INDEX v ON items (v)",
+        "CREATE TABLE items (id int PRIMARY KEY, v int, s nvarchar(50)); CREATE INDEX v ON items "
+        "(v)",
         "CREATE TABLE noise (a int, b int)",
         "EXEC sys.sp_cdc_enable_db",
         "EXEC sys.sp_cdc_enable_table N'dbo', N'items', NULL",
@@ -420,10 +444,12 @@ static void prepare(Member *member)
     for (size_t i = 0; i < COUNT_OF(statements); i++)
         if (say(member, statements[i]) != 0) fail_msg("%s", statements[i]);
     for (int i = 0; i < ACCOUNTS; i++)
-        assert_int_equal(say_formatted(member,
-                                       "INSERT shop.dbo.purse VALUES (%d, %d); INSERT vault.dbo.purse VALUES (%d, %d)",
-                                       i, ACCOUNT_START, i, ACCOUNT_START),
-                         0);
+        assert_int_equal(
+            say_formatted(
+                member,
+                "INSERT shop.dbo.purse VALUES (%d, %d); INSERT vault.dbo.purse VALUES (%d, %d)", i,
+                ACCOUNT_START, i, ACCOUNT_START),
+            0);
 }
 
 static void let_them_live(Crowd *crowd, Member *members)
@@ -436,8 +462,10 @@ static void let_them_live(Crowd *crowd, Member *members)
     for (size_t kind = 0; kind < COUNT_OF(kinds); kind++)
         for (int number = 0; number < kinds[kind].count; number++) {
             Member *member = &members[count++];
-            *member        = (Member){
-                       .crowd = crowd, .rng = rng_new((uint64_t)count), .number = number, .kind = (int)kind};
+            *member        = (Member){.crowd  = crowd,
+                                      .rng    = rng_new((uint64_t)count),
+                                      .number = number,
+                                      .kind   = (int)kind};
             assert_int_equal(pthread_create(&member->thread, NULL, live, member), 0);
         }
     assert_int_equal(count, MEMBERS);
@@ -452,15 +480,18 @@ static void let_them_live(Crowd *crowd, Member *members)
 /* The last change of every key, and nothing else, is what the table has. */
 static void assert_changes_give_the_table(Member *member)
 {
-    static const char last[] =
-        "SELECT id, v, s FROM (SELECT id, v, s, __$operation AS op, ROW_NUMBER() OVER (PARTITION BY id ORDER BY __$start_lsn "
-        "DESC, __$command_id DESC, __$seqval DESC, __$operation DESC) AS n FROM cdc.dbo_items_CT WHERE __$operation <> 3) x "
-        "WHERE n = 1 AND op <> 1";
-    char sql[1000];
+    static const char last[] = "SELECT id, v, s FROM (SELECT id, v, s, __$operation AS op, "
+                               "ROW_NUMBER() OVER (PARTITION BY id ORDER BY __$start_lsn "
+                               "DESC, __$command_id DESC, __$seqval DESC, __$operation DESC) AS n "
+                               "FROM cdc.dbo_items_CT WHERE __$operation <> 3) x "
+                               "WHERE n = 1 AND op <> 1";
+    char              sql[1000];
 
-    (void)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM (%s EXCEPT SELECT id, v, s FROM items) d", last);
+    (void)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM (%s EXCEPT SELECT id, v, s FROM items) d",
+                   last);
     assert_int_equal(ask(member, sql), 0);
-    (void)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM (SELECT id, v, s FROM items EXCEPT %s) d", last);
+    (void)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM (SELECT id, v, s FROM items EXCEPT %s) d",
+                   last);
     assert_int_equal(ask(member, sql), 0);
 }
 
@@ -488,8 +519,10 @@ static void fifty_who_are_in_each_others_way(void **state)
     for (size_t kind = 0; kind < COUNT_OF(kinds); kind++)
         if (atomic_load(&crowd->done[kind]) == 0) fail_msg("kind %zu had no turn", kind);
     assert_true(others_go_away(&crowd->world, first.client));
-    assert_int_equal(ask(&first, "SELECT SUM(balance) FROM shop.dbo.purse"), ACCOUNTS * ACCOUNT_START);
-    assert_int_equal(ask(&first, "SELECT SUM(balance) FROM vault.dbo.purse"), ACCOUNTS * ACCOUNT_START);
+    assert_int_equal(ask(&first, "SELECT SUM(balance) FROM shop.dbo.purse"),
+                     ACCOUNTS * ACCOUNT_START);
+    assert_int_equal(ask(&first, "SELECT SUM(balance) FROM vault.dbo.purse"),
+                     ACCOUNTS * ACCOUNT_START);
     catch_up(&first, -1);
     assert_changes_give_the_table(&first);
     client_close(first.client);
