@@ -168,7 +168,7 @@ UNUSED static const char *const shop_schema[] = {
     "CREATE PROCEDURE p @x int, @y nvarchar(10) = N'z', @z int OUTPUT AS BEGIN SELECT @z = "
     "COUNT(*) FROM t WHERE id > @x; SELECT"
     " @y AS y; RETURN 3 END",
-    "EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', NULL;"
+    "EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', NULL",
     "UPDATE t SET a = 11 WHERE id = 1; DELETE t WHERE id = 2; EXEC tidesim.capture"};
 
 UNUSED static void shop_open(Shop *shop)

@@ -434,8 +434,8 @@ static void prepare(Member *member)
         "ALTER DATABASE shop SET ALLOW_SNAPSHOT_ISOLATION ON",
         "USE vault; CREATE TABLE purse (id int PRIMARY KEY, balance int NOT NULL)",
         "USE shop; CREATE TABLE purse (id int PRIMARY KEY, balance int NOT NULL)",
-        "CREATE TABLE items (id int PRIMARY KEY, v int, s nvarchar(50)); CREATE INDEX v ON items "
-        "(v)",
+        "CREATE TABLE items (id int PRIMARY KEY, v int, s nvarchar(50))",
+        "CREATE INDEX v ON items (v)",
         "CREATE TABLE noise (a int, b int)",
         "EXEC sys.sp_cdc_enable_db",
         "EXEC sys.sp_cdc_enable_table N'dbo', N'items', NULL",
