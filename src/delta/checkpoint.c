@@ -317,7 +317,7 @@ static bool may_checkpoint_old_version(const DeltaTable *table, Err *err)
 /* DELTA-P.. never come up here: the table was opened. */
 static bool can_checkpoint(const DeltaTable *table, Err *err)
 {
-    if (!delta_table_check_writable(table, false, err)) return false;
+    if (!delta_table_check_writable(table, DELTA_APPENDS, err)) return false;
     if (!may_checkpoint_old_version(table, err)) return false;
     if (header_property_is_true(table_header(table), "delta.checkpoint.writeStatsAsStruct"))
         return err_set(err, ERR_UNSUPPORTED,

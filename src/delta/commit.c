@@ -17,11 +17,10 @@ static bool is_rewrite(const DeltaCommit *commit)
     return commit->remove_count > 0 || commit->read_whole_table;
 }
 
-static Str key_of_file(const DeltaFile *file, Arena *arena)
+static DeltaWriteKind write_kind(const DeltaCommit *commit)
 {
-    JsonText extra = {.kind = JSON_TEXT_OBJECT,
-                      .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
-    return log_state_key(arena, file->path, action_dv_id(extra, arena));
+    if (commit->remove_count == 0) return DELTA_APPENDS;
+    return commit->rearranges ? DELTA_REARRANGES : DELTA_CHANGES;
 }
 
 static void copy_removes(CommitRun *run)
@@ -36,7 +35,7 @@ static void copy_removes(CommitRun *run)
         copy->path          = str_copy(run->kept, copy->path);
         copy->extra_members = str_copy(run->kept, copy->extra_members);
         copy->stats_form    = NULL;
-        run->remove_keys[i] = key_of_file(copy, run->kept);
+        run->remove_keys[i] = delta_file_key(copy, run->kept);
     }
 }
 
@@ -81,7 +80,7 @@ static bool check_attempt(CommitRun *run, Err *err)
 {
     DeltaTable *table = run->table;
 
-    if (!delta_table_check_writable(table, run->commit->remove_count > 0, err)) return false;
+    if (!delta_table_check_writable(table, write_kind(run->commit), err)) return false;
     if (!check_removes_live(run, err)) return false;
     if (!header_change_plan(&table->place, table_header(table), run->commit, run->scratch,
                             &run->change, err))
@@ -187,9 +186,10 @@ static bool build_text(CommitRun *run, Str txn_id, Str *out, Err *err)
     if (run->change.metadata.len > 0) commit_write_raw(&buf, "metaData", run->change.metadata);
     if (commit->txn) commit_write_txn(&buf, commit->txn, now_ms);
     for (size_t i = 0; i < commit->remove_count; i++)
-        commit_write_remove(&buf, &run->removes[i], now_ms);
+        commit_write_remove(&buf, &run->removes[i], now_ms, !commit->rearranges);
     for (size_t i = 0; i < commit->add_count; i++)
-        if (commit->adds[i].row_count != 0) commit_write_add(&buf, &commit->adds[i]);
+        if (commit->adds[i].row_count != 0)
+            commit_write_add(&buf, &commit->adds[i], !commit->rearranges);
     if (buf.overflow)
         return err_set(err, ERR_LIMIT, "table %.*s: a commit of more than %zu bytes",
                        STR_ARG(table->place.path), (size_t)LIMIT_LOG_FILE_BYTES);

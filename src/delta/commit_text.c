@@ -69,7 +69,7 @@ void commit_write_txn(Buf *buf, const DeltaTxn *txn, int64_t now_ms)
     end_line(&json, buf);
 }
 
-void commit_write_add(Buf *buf, const DeltaAdd *add)
+void commit_write_add(Buf *buf, const DeltaAdd *add, bool data_change)
 {
     JsonWriter json;
 
@@ -80,7 +80,7 @@ void commit_write_add(Buf *buf, const DeltaAdd *add)
     json_raw(&json, STR("{}"));
     json_member_i64(&json, "size", add->size_bytes);
     json_member_i64(&json, "modificationTime", add->modified_ms);
-    json_member_bool(&json, "dataChange", true);
+    json_member_bool(&json, "dataChange", data_change);
     if (add->stats.len > 0) json_member_str(&json, "stats", add->stats);
     json_object_end(&json);
     end_line(&json, buf);
@@ -96,7 +96,7 @@ static void write_copied(JsonWriter *json, JsonText extra, const char *key)
     json_raw(json, value.text);
 }
 
-void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms)
+void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms, bool data_change)
 {
     Arena     *arena = arena_new();
     Str        text  = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members));
@@ -107,7 +107,7 @@ void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms)
     json_object_begin(&json);
     json_member_str(&json, "path", file->path);
     json_member_i64(&json, "deletionTimestamp", now_ms);
-    json_member_bool(&json, "dataChange", true);
+    json_member_bool(&json, "dataChange", data_change);
     json_member_bool(&json, "extendedFileMetadata", true);
     if (json_text_find(extra, "partitionValues").kind == JSON_TEXT_NONE) {
         json_key(&json, STR("partitionValues"));

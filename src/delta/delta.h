@@ -105,9 +105,18 @@ bool delta_table_next_file(const DeltaTable *table, size_t *at, const DeltaFile 
 bool    delta_table_find_txn(const DeltaTable *table, Str app_id, int64_t *version_out);
 int32_t delta_table_get_min_reader_version(const DeltaTable *table);
 int32_t delta_table_get_min_writer_version(const DeltaTable *table);
-/* ERR_UNSUPPORTED with the DELTA-P../W.. code if this program must not write (rewrite: remove
- * data of) the table. */
-bool delta_table_check_writable(const DeltaTable *table, bool rewrite, Err *err) MUST_CHECK;
+/* The name of a file as it is live, vector included: one that changed rows has another. Outlives
+ * the table in `arena`. */
+Str delta_file_key(const DeltaFile *file, Arena *arena);
+/* NULL: no file of that key is live (any more). */
+const DeltaFile *delta_table_find_file(const DeltaTable *table, Str key);
+/* ERR_UNSUPPORTED with the DELTA-P../W.. code if this program must not write the table so. */
+typedef enum DeltaWriteKind {
+    DELTA_APPENDS,
+    DELTA_CHANGES,    /* removes rows, or replaces them */
+    DELTA_REARRANGES, /* the same rows in other files */
+} DeltaWriteKind;
+bool delta_table_check_writable(const DeltaTable *table, DeltaWriteKind kind, Err *err) MUST_CHECK;
 
 /* Statistics of one column of a file. Text values as in the JSON: numbers plain, strings
  * unescaped. Unknown: false. */
@@ -199,6 +208,8 @@ typedef struct DeltaCommit {
     size_t                  set_property_count;
     bool                    is_blind_append; /* only adds, nothing was read */
     bool read_whole_table; /* a rewrite computed from every file: any added file is a conflict */
+    bool
+        rearranges; /* dataChange false: the files added hold the rows of those removed, no other */
 } DeltaCommit;
 
 typedef enum DeltaOutcome { DELTA_WRITTEN, DELTA_SKIPPED } DeltaOutcome;
@@ -208,7 +219,9 @@ typedef enum DeltaOutcome { DELTA_WRITTEN, DELTA_SKIPPED } DeltaOutcome;
  * settled by reading the log. A rewrite (removes, or read_whole_table) that meets a conflicting
  * winner gives ERR_CONFLICT after the table was refreshed: compute it again. A metadata change
  * (schema, properties) re-applies itself when still needed; with nothing left to do, no rows and
- * no txn the commit is SKIPPED too. ERR_SCHEMA_CHANGED: a type the column cannot take, or a name
+ * no txn the commit is SKIPPED too. One that rearranges goes behind appends and other rewrites, and
+ * gives ERR_CONFLICT when a file it removes is gone (delta_table_find_file tells which are still
+ * there) or the header changed. ERR_SCHEMA_CHANGED: a type the column cannot take, or a name
  * that needs column mapping (the message has the owner's statement). Checkpoints when due; a
  * failure there is only logged. `version_out` may be NULL. */
 bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out,

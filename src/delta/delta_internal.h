@@ -200,8 +200,8 @@ bool protocol_check_read(const LogPlace *place, int64_t version, const Protocol 
 /* Everything of 1.8 that decides whether the table can be read at all. */
 bool header_check_read(const LogPlace *place, int64_t version, const Header *header,
                        Err *err) MUST_CHECK;
-bool header_check_write(const LogPlace *place, int64_t version, const Header *header, bool rewrite,
-                        Err *err) MUST_CHECK;
+bool header_check_write(const LogPlace *place, int64_t version, const Header *header,
+                        DeltaWriteKind kind, Err *err) MUST_CHECK;
 /* The protocol a new table of this schema needs, and what an old one becomes when a column needs
  * more; *changed_out false: it will do. */
 Str  protocol_for_create(Arena *arena, const Schema *schema);
@@ -367,6 +367,7 @@ bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
 typedef struct StatsPlan {
     bool  *is_indexed; /* per column */
     size_t string_prefix_chars;
+    bool   says_tight; /* the table supports deletion vectors: bounds may be wide elsewhere */
 } StatsPlan;
 
 StatsPlan stats_plan_new(const Header *header, const Schema *schema, bool has_clustering,
@@ -409,8 +410,8 @@ typedef struct CommitHead {
 void commit_write_info(Buf *buf, const DeltaContext *context, const CommitHead *head);
 void commit_write_raw(Buf *buf, const char *action, Str body); /* a line {"action":body} */
 void commit_write_txn(Buf *buf, const DeltaTxn *txn, int64_t now_ms);
-void commit_write_add(Buf *buf, const DeltaAdd *add);
-void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms);
+void commit_write_add(Buf *buf, const DeltaAdd *add, bool data_change);
+void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms, bool data_change);
 
 /* --- checkpoint.c --- */
 /* After an own commit: every delta.checkpointInterval versions, when others left theirs out, and

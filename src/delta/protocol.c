@@ -13,7 +13,7 @@ typedef struct Feature {
     bool        is_reader_feature;
     FeatureUse  read;
     FeatureUse  write;
-    FeatureUse  rewrite;                      /* removing data */
+    FeatureUse  rewrite;                      /* removing files */
     int         legacy_reader, legacy_writer; /* versions that imply it, 0: none */
 } Feature;
 
@@ -147,7 +147,7 @@ bool protocol_check_read(const LogPlace *place, int64_t version, const Protocol 
 }
 
 static bool check_write_features(const LogPlace *place, int64_t version, const Protocol *protocol,
-                                 bool rewrite, Err *err)
+                                 DeltaWriteKind kind, Err *err)
 {
     if (protocol->min_writer < 1 || protocol->min_writer > 7)
         return err_set(err, ERR_UNSUPPORTED,
@@ -161,7 +161,8 @@ static bool check_write_features(const LogPlace *place, int64_t version, const P
         bool    is_known = find_feature(name, &feature);
         if (is_known && feature.write == USE_CATALOG)
             return refuse_catalog(place, version, name, true, err);
-        if (!is_known || feature.write == USE_NO || (rewrite && feature.rewrite == USE_NO))
+        if (!is_known || feature.write == USE_NO ||
+            (kind != DELTA_APPENDS && feature.rewrite == USE_NO))
             return refuse(place, version, "DELTA-P11", name, true, err);
     }
     return true;
@@ -183,9 +184,9 @@ static bool has_prefix_ignoring_case(Str text, Str prefix)
 }
 
 static bool check_properties(const LogPlace *place, int64_t version, const Header *header,
-                             bool rewrite, Err *err)
+                             DeltaWriteKind kind, Err *err)
 {
-    if (rewrite && header_property_is_true(header, "delta.appendOnly"))
+    if (kind == DELTA_CHANGES && header_property_is_true(header, "delta.appendOnly"))
         return refuse_active(place, version, "DELTA-W01", err,
                              "the table is append-only (delta.appendOnly)", STR_EMPTY);
     for (size_t i = 0; i < header->metadata.property_count; i++) {
@@ -197,7 +198,7 @@ static bool check_properties(const LogPlace *place, int64_t version, const Heade
     }
     bool has_feed = header_property_is_true(header, "delta.enableChangeDataFeed") ||
                     header_property_is_true(header, "delta.enableChangeDataCapture");
-    if (rewrite && has_feed)
+    if (kind == DELTA_CHANGES && has_feed)
         return refuse_active(place, version, "DELTA-W11", err,
                              "change data feed is enabled; tidelake cannot maintain it for MERGE",
                              STR_EMPTY);
@@ -327,15 +328,15 @@ bool header_check_read(const LogPlace *place, int64_t version, const Header *hea
     return ok;
 }
 
-bool header_check_write(const LogPlace *place, int64_t version, const Header *header, bool rewrite,
-                        Err *err)
+bool header_check_write(const LogPlace *place, int64_t version, const Header *header,
+                        DeltaWriteKind kind, Err *err)
 {
     if (!check_versions(place, version, &header->protocol, err)) return false;
-    if (!check_write_features(place, version, &header->protocol, rewrite, err)) return false;
+    if (!check_write_features(place, version, &header->protocol, kind, err)) return false;
     if (str_equal_c(mapping_mode(header), "id"))
         return refuse_active(place, version, "DELTA-W07", err, "columns are mapped by id",
                              STR_EMPTY);
-    if (!check_properties(place, version, header, rewrite, err)) return false;
+    if (!check_properties(place, version, header, kind, err)) return false;
     if (!check_iceberg(place, version, header, err)) return false;
     if (header->metadata.partition_columns.count > 0)
         return refuse_active(place, version, "DELTA-W10", err,

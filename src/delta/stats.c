@@ -44,8 +44,10 @@ StatsPlan stats_plan_new(const Header *header, const Schema *schema, bool has_cl
                                              PREFIX_CHARS_DEFAULT);
     Str       list     = STR_EMPTY;
     bool      has_list = header_find_property(header, STR("delta.dataSkippingStatsColumns"), &list);
-    StatsPlan plan     = {.is_indexed          = ARENA_ARRAY(arena, bool, schema->column_count + 1),
-                          .string_prefix_chars = PREFIX_CHARS_DEFAULT};
+    StatsPlan plan     = {
+            .is_indexed          = ARENA_ARRAY(arena, bool, schema->column_count + 1),
+            .string_prefix_chars = PREFIX_CHARS_DEFAULT,
+            .says_tight = str_list_has(&header->protocol.writer_features, STR("deletionVectors"))};
 
     if (prefix >= 1 && prefix <= PREFIX_CHARS_MAX) plan.string_prefix_chars = (size_t)prefix;
 
@@ -220,6 +222,7 @@ Str stats_format(const Schema *schema, const StatsPlan *plan, const DuckFile *fi
         json_i64(&json, file->columns[i].null_count);
     }
     json_object_end(&json);
+    if (plan->says_tight) json_member_bool(&json, "tightBounds", true);
     json_object_end(&json);
     return buf_str(&buf);
 }

@@ -322,6 +322,19 @@ bool delta_table_next_file(const DeltaTable *table, size_t *at, const DeltaFile 
     return true;
 }
 
+Str delta_file_key(const DeltaFile *file, Arena *arena)
+{
+    JsonText extra = {.kind = JSON_TEXT_OBJECT,
+                      .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
+    return log_state_key(arena, str_copy(arena, file->path), action_dv_id(extra, arena));
+}
+
+const DeltaFile *delta_table_find_file(const DeltaTable *table, Str key)
+{
+    const LiveFile *live = file_set_find(table->state->files, key);
+    return live ? &live->file : NULL;
+}
+
 bool delta_table_find_txn(const DeltaTable *table, Str app_id, int64_t *version_out)
 {
     const TxnEntry *entry = map_find(table->state->txns, app_id);
@@ -340,8 +353,7 @@ int32_t delta_table_get_min_writer_version(const DeltaTable *table)
     return (int32_t)table_header(table)->protocol.min_writer;
 }
 
-bool delta_table_check_writable(const DeltaTable *table, bool rewrite, Err *err)
+bool delta_table_check_writable(const DeltaTable *table, DeltaWriteKind kind, Err *err)
 {
-    return header_check_write(&table->place, table->state->version, table_header(table), rewrite,
-                              err);
+    return header_check_write(&table->place, table->state->version, table_header(table), kind, err);
 }

@@ -83,7 +83,7 @@ bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, Del
     writer->prefix_chars = prefix_chars(header);
     choose_codec(writer, header);
     note_defaults(writer, header);
-    if (!delta_table_check_writable(table, false, err) ||
+    if (!delta_table_check_writable(table, DELTA_APPENDS, err) ||
         !store_staging_open(writer->context->store, writer->table_path, purpose,
                             writer->context->rng, &writer->staging, err)) {
         arena_close(arena);

@@ -137,7 +137,7 @@ bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command
     have = delta_table_get_schema(bronze->table);
     if (!check_is_bronze(bronze, have, err)) goto done;
     if (!table_kind_check(bronze->table, KIND_BRONZE, bronze->context->log, err)) goto done;
-    if (!delta_table_check_writable(bronze->table, false, err)) goto done;
+    if (!delta_table_check_writable(bronze->table, DELTA_APPENDS, err)) goto done;
     for (size_t i = 0; i < want.column_count; i++) {
         ptrdiff_t at = schema_find(have, want.columns[i].name);
         if (at >= 0 && !check_type(bronze, &have->columns[at], &want.columns[i], err)) goto done;

@@ -100,7 +100,9 @@ bool table_ref_open_or_create(DeltaContext *context, const TableRef *ref, TableK
         if (!delta_table_create(context, ref->path, &spec, &table, NULL, err)) goto done;
     }
     if (!table_kind_check(table, kind, context->log, err)) goto done;
-    ok = delta_table_check_writable(table, kind == KIND_CONTROL || kind == KIND_SILVER, err);
+    DeltaWriteKind write = kind == KIND_CONTROL || kind == KIND_SILVER ? DELTA_CHANGES
+                                                                       : DELTA_APPENDS;
+    ok                   = delta_table_check_writable(table, write, err);
 done:
     arena_close(scratch);
     if (!ok) {

@@ -65,6 +65,13 @@ static int64_t newest_version(World *world)
 #define REMOVE(path, change) \
     "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":1,\"dataChange\":" change "}}\n"
 
+#define METADATA(fields)                                                                          \
+    "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":" \
+    "[" fields "]}\",\"configuration\":{}}}\n"
+#define FIELD(name, type)                                   \
+    "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"" type \
+    "\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}"
+
 static const DeltaFile *first_file(const DeltaTable *table)
 {
     const DeltaFile *file;
@@ -241,6 +248,108 @@ static void a_rewrite_is_computed_again_when_its_ground_moved(void **state)
         }
 }
 
+/* --- the same rows in other files --- */
+
+typedef struct Rearrangement {
+    Str          key; /* of the file that goes */
+    DeltaWriter *writer;
+    DeltaAdd     add;
+} Rearrangement;
+
+/* The table's first file, copied into another. */
+static Rearrangement rearrange_first(World *world, DeltaTable *table)
+{
+    Rearrangement    out     = {.key = delta_file_key(first_file(table), world->arena)};
+    const DeltaFile *file    = first_file(table);
+    DuckSession     *session = NULL;
+    Str              scan;
+
+    assert_ok(delta_scan_sql(table, &file, 1, NULL, false, world->arena, &scan, &world->err),
+              &world->err);
+    assert_ok(duck_session_open(world->context.duck, &session, &world->err), &world->err);
+    assert_ok(delta_writer_open(table, STR("optimize"), NULL, &out.writer, &world->err),
+              &world->err);
+    assert_ok(
+        delta_writer_write_query(out.writer, session,
+                                 str_printf(world->arena, "SELECT * FROM %.*s", STR_ARG(scan)),
+                                 world->arena, &out.add, &world->err),
+        &world->err);
+    assert_ok(delta_writer_publish(out.writer, &out.add, 1, &world->err), &world->err);
+    duck_session_close(session);
+    return out;
+}
+
+static bool try_rearrange(World *world, DeltaTable *table, const Rearrangement *change)
+{
+    const DeltaFile *file   = delta_table_find_file(table, change->key);
+    DeltaCommit      commit = {.operation    = STR("OPTIMIZE"),
+                               .removes      = &file,
+                               .remove_count = 1,
+                               .adds         = &change->add,
+                               .add_count    = 1,
+                               .rearranges   = true};
+    DeltaOutcome     outcome;
+
+    assert_non_null(file);
+    return delta_table_commit(table, &commit, &outcome, NULL, &world->err);
+}
+
+static void a_rearrangement_says_that_no_data_changed(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *table = create_table(world, "t");
+    append_rows(world, table, 1, 3);
+    int64_t       sum    = query_table(world, table, "SELECT CAST(sum(id) AS BIGINT) FROM %s");
+    Rearrangement change = rearrange_first(world, table);
+    assert_ok(try_rearrange(world, table, &change), &world->err);
+    Str text = read_text(world, commit_path(world, "t", 2));
+    assert_int_equal(str_find(text, STR("\"dataChange\":true"), 0), -1);
+    assert_true(str_find(text, STR("{\"remove\":{"), 0) > 0);
+    assert_true(str_find(text, STR("\"isBlindAppend\":false"), 0) > 0);
+    assert_int_equal(query_table(world, table, "SELECT CAST(sum(id) AS BIGINT) FROM %s"), sum);
+    assert_null(delta_table_find_file(table, change.key));
+    delta_writer_close(change.writer);
+    delta_table_close(table);
+    world_close(world);
+}
+
+/* A table that takes appends alone, or tells its changes, takes the same rows in other files. */
+static void a_table_that_takes_appends_alone_can_be_rearranged(void **state)
+{
+    const char *const protocols[] = {"appendOnly", "changeDataFeed"};
+    const char *const keys[]      = {"delta.appendOnly", "delta.enableChangeDataFeed"};
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        World *world = world_new(state);
+        put_commit_str(
+            world, "t", 0,
+            str_printf(
+                world->arena,
+                "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,"
+                "\"readerFeatures\":[\"timestampNtz\"],\"writerFeatures\":["
+                "\"timestampNtz\",\"%s\"]}}\n{\"metaData\":{\"id\":\"x\","
+                "\"schemaString\":\"{\\\"fields\\\":[" FIELD("id", "long") "," FIELD(
+                    "name",
+                    "string") "," FIELD("at",
+                                        "timestamp_ntz") "]}\","
+                                                         "\"configuration\":{\"%s\":\"true\"}}}\n",
+                protocols[i], keys[i]));
+        DeltaTable *table = open_table(world, "t");
+        append_rows(world, table, 1, 3);
+        const DeltaFile *file   = first_file(table);
+        DeltaCommit      commit = {.operation = STR("MERGE"), .removes = &file, .remove_count = 1};
+        DeltaOutcome     outcome;
+        assert_false(delta_table_commit(table, &commit, &outcome, NULL, &world->err));
+        assert_err(&world->err, ERR_UNSUPPORTED, i == 0 ? "DELTA-W01" : "DELTA-W11");
+        err_clear(&world->err);
+        Rearrangement change = rearrange_first(world, table);
+        assert_ok(try_rearrange(world, table, &change), &world->err);
+        assert_int_equal(count_rows(world, table), 3);
+        delta_writer_close(change.writer);
+        delta_table_close(table);
+        world_close(world);
+    }
+}
+
 static void a_file_that_is_not_live_is_not_removed(void **state)
 {
     World      *world = world_new(state);
@@ -308,13 +417,6 @@ static void a_remove_in_another_encoding_finds_its_file(void **state)
 }
 
 /* --- the schema under an append --- */
-
-#define METADATA(fields)                                                                          \
-    "{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":" \
-    "[" fields "]}\",\"configuration\":{}}}\n"
-#define FIELD(name, type)                                   \
-    "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"" type \
-    "\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}"
 
 static void an_append_survives_a_column_that_is_added(void **state)
 {
@@ -636,6 +738,8 @@ int main(void)
         cmocka_unit_test(a_txn_that_moved_to_ours_skips_the_append),
         cmocka_unit_test(a_txn_that_moved_to_less_is_an_ordinary_conflict),
         cmocka_unit_test(a_rewrite_is_computed_again_when_its_ground_moved),
+        cmocka_unit_test(a_rearrangement_says_that_no_data_changed),
+        cmocka_unit_test(a_table_that_takes_appends_alone_can_be_rearranged),
         cmocka_unit_test(a_file_that_is_not_live_is_not_removed),
         cmocka_unit_test(a_remove_copies_what_its_add_said),
         cmocka_unit_test(a_remove_in_another_encoding_finds_its_file),

@@ -378,7 +378,7 @@ static void a_rewrite_takes_the_vector_away(void **state)
                                .user_metadata = STR_EMPTY};
     DeltaOutcome     outcome;
     assert_true(delta_table_next_file(table, &(size_t){0}, &file));
-    assert_ok(delta_table_check_writable(table, true, &world->err), &world->err);
+    assert_ok(delta_table_check_writable(table, DELTA_CHANGES, &world->err), &world->err);
     assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
     assert_int_equal(count_rows(world, table), 0);
     assert_true(str_find(read_text(world, commit_path(world, "t", 3)),

@@ -170,7 +170,7 @@ static void check_write(World *world, const Gate *gate, bool rewrite, const char
                  ok ? "was written" : world->err.message);
     if (code) {
         assert_err(&world->err, ERR_UNSUPPORTED, code);
-        assert_int_equal(delta_table_check_writable(table, rewrite, &err), 0);
+        assert_int_equal(delta_table_check_writable(table, rewrite ? DELTA_CHANGES : DELTA_APPENDS, &err), 0);
         assert_err(&err, ERR_UNSUPPORTED, code);
         assert_false(file_exists(world, commit_path(world, "t", 1)));
         assert_int_equal(count_files(world, "t"), 0); /* no data file either */
@@ -234,7 +234,7 @@ static void mapping_by_id_is_not_written(void **state)
                              "columnMapping.mode\":\"id\"}}"),
                          &header, &world->err),
               &world->err);
-    assert_false(header_check_write(&place, 3, header, false, &world->err));
+    assert_false(header_check_write(&place, 3, header, DELTA_APPENDS, &world->err));
     assert_err(&world->err, ERR_UNSUPPORTED, "DELTA-W07 table t v3");
     header_close(header);
     world_close(world);

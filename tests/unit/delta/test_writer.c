@@ -312,7 +312,7 @@ static void files_with_odd_names_are_read(void **state)
                         .modified_ms = 1,
                         .row_count   = 2,
                         .stats       = STR_EMPTY};
-        commit_write_add(&buf, &add);
+        commit_write_add(&buf, &add, true);
     }
     put_commit_str(world, "t", 2, buf_str(&buf));
     assert_ok(delta_table_refresh(table, &world->err), &world->err);
