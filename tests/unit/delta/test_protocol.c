@@ -170,7 +170,8 @@ static void check_write(World *world, const Gate *gate, bool rewrite, const char
                  ok ? "was written" : world->err.message);
     if (code) {
         assert_err(&world->err, ERR_UNSUPPORTED, code);
-        assert_int_equal(delta_table_check_writable(table, rewrite ? DELTA_CHANGES : DELTA_APPENDS, &err), 0);
+        assert_int_equal(
+            delta_table_check_writable(table, rewrite ? DELTA_CHANGES : DELTA_APPENDS, &err), 0);
         assert_err(&err, ERR_UNSUPPORTED, code);
         assert_false(file_exists(world, commit_path(world, "t", 1)));
         assert_int_equal(count_files(world, "t"), 0); /* no data file either */
