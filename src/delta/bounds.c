@@ -85,7 +85,8 @@ static bool parse_value(ColumnType type, Str text, Arena *arena, Comparable *out
     case TYPE_TIMESTAMP_NTZ: return parse_time(text, arena, &out->i64);
     case TYPE_STRING: out->str = text; return true;
     case TYPE_BOOLEAN:
-    case TYPE_BINARY: return false;
+    case TYPE_BINARY:
+    case TYPE_NESTED: return false;
     }
     return false;
 }
@@ -104,7 +105,8 @@ static int compare(ColumnType type, const Comparable *left, const Comparable *ri
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_NTZ: return left->i64 < right->i64 ? -1 : left->i64 > right->i64;
     case TYPE_BOOLEAN:
-    case TYPE_BINARY: break;
+    case TYPE_BINARY:
+    case TYPE_NESTED: break;
     }
     assert(false); /* parse_value refused them */
     return 0;

@@ -156,7 +156,7 @@ typedef struct Protocol {
 
 typedef struct Field {
     Column   column;
-    bool     is_foreign; /* a type that we read but never write: byte */
+    bool     is_foreign; /* a type that we read but never write: byte, nested ones */
     JsonText metadata;
 } Field;
 

@@ -1,28 +1,141 @@
 /* Spark's schema JSON (delta.md 1.9). Metadata keys that we do not know stay as they are: a
  * schema is changed by inserting text. */
 #include "delta/delta_internal.h"
+#include "types/nested_type.h"
 
 #include <string.h>
 
-static bool parse_type(JsonText type, Str column, Arena *arena, Field *out, Err *err)
-{
-    Str name = json_text_str(type, arena);
+/* --- types --- */
 
-    if (type.kind != JSON_TEXT_STRING)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "DELTA-S01 column %.*s has a nested type, which tidelake does not read",
-                       STR_ARG(column));
+static bool refuse_type(Str column, const char *trouble, Err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED, "DELTA-S01 column %.*s %s, which tidelake does not read",
+                   STR_ARG(column), trouble);
+}
+
+static bool parse_primitive(Str name, Str column, ColumnType *out, bool *is_foreign_out, Err *err)
+{
+    static const NestedType no_values = {.kind = NESTED_VOID};
+
+    *is_foreign_out = true;
     if (str_equal_c(name, "byte")) { /* read as short; written never */
-        out->column.type = COLUMN_TYPE(TYPE_SHORT);
-        out->is_foreign  = true;
+        *out = COLUMN_TYPE(TYPE_SHORT);
         return true;
     }
-    if (!column_type_parse_delta(name, &out->column.type))
-        return err_set(err, ERR_UNSUPPORTED,
-                       "DELTA-S01 column %.*s has type %.*s, which tidelake does not read",
-                       STR_ARG(column), STR_ARG(name));
+    if (str_equal_c(name, "void")) {
+        *out = (ColumnType){.kind = TYPE_NESTED, .nested = &no_values};
+        return true;
+    }
+    *is_foreign_out = false;
+    if (column_type_parse_delta(name, out)) return true;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "DELTA-S01 column %.*s has type %.*s, which tidelake does not read",
+                   STR_ARG(column), STR_ARG(name));
+}
+
+static bool parse_nested(JsonText type, Str column, int depth, Arena *arena, ColumnType *out,
+                         Err *err);
+
+static bool parse_inner(JsonText type, Str column, int depth, Arena *arena, ColumnType *out,
+                        Err *err)
+{
+    bool is_foreign;
+
+    if (type.kind == JSON_TEXT_OBJECT)
+        return parse_nested(type, column, depth + 1, arena, out, err);
+    if (type.kind != JSON_TEXT_STRING)
+        return refuse_type(column, "has a type that is no Spark type", err);
+    return parse_primitive(json_text_str(type, arena), column, out, &is_foreign, err);
+}
+
+static bool parse_struct_field(JsonText item, Str column, int depth, Arena *arena, NestedField *out,
+                               Err *err)
+{
+    JsonText metadata = json_text_find(item, "metadata");
+    Str      physical = json_text_str(json_text_find(metadata, "delta.columnMapping.physicalName"),
+                                      arena);
+
+    out->name          = json_text_str(json_text_find(item, "name"), arena);
+    out->physical_name = physical.ptr ? physical : STR_EMPTY;
+    if (!json_text_i64(json_text_find(metadata, "delta.columnMapping.id"), &out->field_id))
+        out->field_id = -1;
+    if (out->name.ptr == NULL)
+        return refuse_type(column, "has a struct with a field without a name", err);
+    return parse_inner(json_text_find(item, "type"), column, depth, arena, &out->type, err);
+}
+
+static bool parse_struct(JsonText type, Str column, int depth, Arena *arena, NestedType *out,
+                         Err *err)
+{
+    JsonText fields = json_text_find(type, "fields"), item;
+    size_t   count  = 0;
+
+    for (size_t at = 0; json_text_next_item(fields, &at, &item);)
+        count++;
+    if (count == 0) return refuse_type(column, "has a struct without fields", err);
+    if (count > LIMIT_COLUMNS) return refuse_type(column, "has a struct of too many fields", err);
+    NestedField *parsed = ARENA_ARRAY(arena, NestedField, count);
+    for (size_t at = 0, i = 0; json_text_next_item(fields, &at, &item); i++)
+        if (!parse_struct_field(item, column, depth, arena, &parsed[i], err)) return false;
+    *out = (NestedType){.kind = NESTED_STRUCT, .fields = parsed, .field_count = count};
     return true;
 }
+
+/* The members `names` of `type`, which say what it is made of. */
+static bool parse_parts(JsonText type, const char *const *names, const char *const *parts,
+                        size_t count, Str column, int depth, Arena *arena, NestedType *out,
+                        Err *err)
+{
+    NestedField *fields = ARENA_ARRAY(arena, NestedField, count);
+
+    for (size_t i = 0; i < count; i++) {
+        fields[i] = (NestedField){.name          = str_from_c(parts[i]),
+                                  .physical_name = STR_EMPTY,
+                                  .field_id      = -1};
+        if (!parse_inner(json_text_find(type, names[i]), column, depth, arena, &fields[i].type,
+                         err))
+            return false;
+    }
+    out->fields      = fields;
+    out->field_count = count;
+    return true;
+}
+
+static bool parse_nested(JsonText type, Str column, int depth, Arena *arena, ColumnType *out,
+                         Err *err)
+{
+    static const char *const array_names[] = {"elementType"}, *const array_parts[] = {"element"};
+    static const char *const map_names[]   = {"keyType", "valueType"},
+                             *const map_parts[] = {"key", "value"};
+    Str         kind   = json_text_str(json_text_find(type, "type"), arena);
+    NestedType *nested = ARENA_NEW(arena, NestedType);
+
+    if (depth > LIMIT_NESTING) return refuse_type(column, "has a type nested too deeply", err);
+    *out = (ColumnType){.kind = TYPE_NESTED, .nested = nested};
+    if (str_equal_c(kind, "struct")) return parse_struct(type, column, depth, arena, nested, err);
+    if (str_equal_c(kind, "array")) {
+        nested->kind = NESTED_ARRAY;
+        return parse_parts(type, array_names, array_parts, 1, column, depth, arena, nested, err);
+    }
+    if (str_equal_c(kind, "map")) {
+        nested->kind = NESTED_MAP;
+        return parse_parts(type, map_names, map_parts, 2, column, depth, arena, nested, err);
+    }
+    if (str_equal_c(kind, "udt")) /* a class of Spark's over a type that tells what is stored */
+        return parse_inner(json_text_find(type, "sqlType"), column, depth, arena, out, err);
+    return refuse_type(column, "has a type that is no Spark type", err);
+}
+
+static bool parse_type(JsonText type, Str column, Arena *arena, Field *out, Err *err)
+{
+    if (type.kind == JSON_TEXT_STRING)
+        return parse_primitive(json_text_str(type, arena), column, &out->column.type,
+                               &out->is_foreign, err);
+    out->is_foreign = true;
+    return parse_inner(type, column, 0, arena, &out->column.type, err);
+}
+
+/* --- fields --- */
 
 static bool parse_field(JsonText item, Arena *arena, Field *out, Err *err)
 {

@@ -179,7 +179,8 @@ bool stats_format_bound(ColumnType type, Str text, bool is_max, size_t prefix_ch
     case TYPE_TIMESTAMP_NTZ: return format_time_bound(text, is_max, false, arena, out);
     case TYPE_STRING: return format_string_bound(text, is_max, prefix_chars, arena, out);
     case TYPE_BOOLEAN:
-    case TYPE_BINARY: return false;
+    case TYPE_BINARY:
+    case TYPE_NESTED: return false;
     }
     return false;
 }

@@ -230,7 +230,8 @@ static bool number_of_column(const ColumnVector *column, int64_t *out)
         return column->type.scale == 0 && int128_to_i64(column_decimal(column, 0), out);
     case TYPE_FLOAT:
     case TYPE_DOUBLE:
-    case TYPE_BINARY: break;
+    case TYPE_BINARY:
+    case TYPE_NESTED: break;
     }
     return false;
 }

@@ -73,6 +73,32 @@ void duck_append_path_literal(Buf *sql, Str path)
     buf_append_char(sql, '\'');
 }
 
+static Str nested_type_name(Arena *arena, const NestedType *type)
+{
+    Buf buf = buf_new(arena, 0);
+
+    switch (type->kind) {
+    case NESTED_VOID: return STR("VARCHAR");
+    case NESTED_ARRAY:
+        buf_append(&buf, duck_type_name(arena, type->fields[0].type));
+        buf_append_c(&buf, "[]");
+        return buf_str(&buf);
+    case NESTED_MAP:
+    case NESTED_STRUCT: break;
+    }
+    buf_append_c(&buf, type->kind == NESTED_MAP ? "MAP(" : "STRUCT(");
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (i > 0) buf_append_c(&buf, ", ");
+        if (type->kind == NESTED_STRUCT) {
+            duck_append_identifier(&buf, type->fields[i].name);
+            buf_append_char(&buf, ' ');
+        }
+        buf_append(&buf, duck_type_name(arena, type->fields[i].type));
+    }
+    buf_append_char(&buf, ')');
+    return buf_str(&buf);
+}
+
 Str duck_type_name(Arena *arena, ColumnType type)
 {
     switch (type.kind) {
@@ -87,6 +113,7 @@ Str duck_type_name(Arena *arena, ColumnType type)
     case TYPE_TIMESTAMP: return STR("TIMESTAMP WITH TIME ZONE");
     case TYPE_TIMESTAMP_NTZ: return STR("TIMESTAMP");
     case TYPE_STRING: return STR("VARCHAR");
+    case TYPE_NESTED: return nested_type_name(arena, type.nested);
     case TYPE_BINARY: break;
     }
     return STR("BLOB");
@@ -137,8 +164,9 @@ Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_coun
         duck_append_literal(&sql, column->name);
         buf_append_c(&sql, ": {name: ");
         duck_append_literal(&sql, duck_scan_column(arena, column->name));
-        buf_printf(&sql, ", type: '%.*s', default_value: NULL}",
-                   STR_ARG(duck_type_name(arena, column->type)));
+        buf_append_c(&sql, ", type: ");
+        duck_append_literal(&sql, duck_type_name(arena, column->type));
+        buf_append_c(&sql, ", default_value: NULL}");
     }
     buf_append_c(&sql, "})");
     return buf_str(&sql);

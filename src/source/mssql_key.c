@@ -136,6 +136,7 @@ KeyPart key_format_part(Arena *arena, SqlTypeKind kind, const ColumnVector *colu
         Str hex = hex_encode(arena, str_bytes(column_str(column, row_index)), false);
         return (KeyPart){.text = str_printf(arena, "0x%.*s", STR_ARG(hex))};
     }
+    case TYPE_NESTED: break; /* no source has it */
     }
     return (KeyPart){.is_null = true};
 }

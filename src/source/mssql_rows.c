@@ -77,7 +77,8 @@ int64_t rows_i64(const Rows *rows, size_t row, size_t column, int64_t or_null)
     case TYPE_DOUBLE:
     case TYPE_DECIMAL:
     case TYPE_STRING:
-    case TYPE_BINARY: break;
+    case TYPE_BINARY:
+    case TYPE_NESTED: break;
     }
     return or_null;
 }

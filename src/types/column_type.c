@@ -2,6 +2,7 @@
 #include "types/column_type.h"
 
 #include "base/arena.h"
+#include "types/nested_type.h"
 
 #include <assert.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static const struct {
 bool column_type_equal(ColumnType left, ColumnType right)
 {
     if (left.kind != right.kind) return false;
+    if (left.kind == TYPE_NESTED) return nested_type_equal(left.nested, right.nested);
     if (left.kind != TYPE_DECIMAL) return true;
     return left.precision == right.precision && left.scale == right.scale;
 }
@@ -73,6 +75,7 @@ size_t column_type_width(ColumnType type)
     case TYPE_TIMESTAMP_NTZ: return sizeof(int64_t);
     case TYPE_STRING: return sizeof(Str);
     case TYPE_BINARY: return sizeof(Str);
+    case TYPE_NESTED: return sizeof(Str);
     }
     assert(false);
     return 0;
@@ -80,7 +83,7 @@ size_t column_type_width(ColumnType type)
 
 bool column_type_is_text(ColumnType type)
 {
-    return type.kind == TYPE_STRING || type.kind == TYPE_BINARY;
+    return type.kind >= TYPE_STRING;
 }
 
 /* ---- names ---- */
@@ -102,6 +105,7 @@ Str column_type_delta_name(Arena *arena, ColumnType type)
 
 Str column_type_sql_name(Arena *arena, ColumnType type)
 {
+    if (type.kind == TYPE_NESTED) return nested_type_sql_name(arena, type.nested);
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
         if (type_names[i].kind == type.kind)
             return name_with_digits(arena, type_names[i].sql, type);
@@ -190,7 +194,8 @@ static int integer_digits(ColumnType type, bool is_byte)
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_NTZ:
     case TYPE_STRING:
-    case TYPE_BINARY: return 0;
+    case TYPE_BINARY:
+    case TYPE_NESTED: return 0;
     }
     return 0;
 }

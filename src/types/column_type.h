@@ -18,6 +18,7 @@ typedef enum TypeKind {
     TYPE_TIMESTAMP_NTZ, /* int64_t microseconds since 1970, no zone */
     TYPE_STRING,        /* Str, valid UTF-8 */
     TYPE_BINARY,        /* Str, any bytes */
+    TYPE_NESTED,        /* Str, the value as JSON text; other programs' tables, never written */
 } TypeKind;
 
 /* 128-bit two's complement, the layout libduckdb uses. */
@@ -26,10 +27,13 @@ typedef struct Int128 {
     int64_t  upper;
 } Int128;
 
+typedef struct NestedType NestedType; /* nested_type.h */
+
 typedef struct ColumnType {
-    TypeKind kind;
-    uint8_t  precision; /* decimal only: 1 to 38 */
-    uint8_t  scale;     /* decimal only: 0 to precision */
+    TypeKind          kind;
+    uint8_t           precision; /* decimal only: 1 to 38 */
+    uint8_t           scale;     /* decimal only: 0 to precision */
+    const NestedType *nested;    /* nested only; NULL in the rows of a query, which do not tell */
 } ColumnType;
 
 #define COLUMN_TYPE(type_kind) ((ColumnType){.kind = (type_kind)})
@@ -38,13 +42,13 @@ typedef struct ColumnType {
 
 bool   column_type_equal(ColumnType left, ColumnType right);
 size_t column_type_width(ColumnType type);   /* bytes of one value in a column's array */
-bool   column_type_is_text(ColumnType type); /* STRING or BINARY: values are Str */
-/* The Delta name: "string", "long", "decimal(10,2)", "timestamp_ntz". */
+bool   column_type_is_text(ColumnType type); /* STRING, BINARY, NESTED: values are Str */
+/* The Delta name: "string", "long", "decimal(10,2)", "timestamp_ntz". Not of nested types. */
 Str column_type_delta_name(Arena *arena, ColumnType type);
 /* blanks inside decimal( 10 , 2 ) accepted */
 bool column_type_parse_delta(Str name, ColumnType *out) MUST_CHECK;
 /* The SQL name users see and write in `columns`: "STRING", "BIGINT", "DECIMAL(10,2)",
- * "TIMESTAMP_NTZ". Any case on the way in. */
+ * "TIMESTAMP_NTZ". Any case on the way in, which takes no nested types. */
 Str  column_type_sql_name(Arena *arena, ColumnType type);
 bool column_type_parse_sql(Str name, ColumnType *out) MUST_CHECK;
 /* Every value of `from` is held by `to` unchanged (algorithms.md 6.5). `from_is_byte`: the

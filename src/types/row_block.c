@@ -33,7 +33,8 @@ static bool is_integer_kind(TypeKind kind)
     case TYPE_DOUBLE:
     case TYPE_DECIMAL:
     case TYPE_STRING:
-    case TYPE_BINARY: return false;
+    case TYPE_BINARY:
+    case TYPE_NESTED: return false;
     }
     return false;
 }
@@ -124,7 +125,8 @@ Str column_format(Arena *arena, const ColumnVector *column, size_t row_index)
         return str_printf(arena, "%s+00:00",
                           time_format_us(arena, column_i64(column, row_index)).ptr);
     case TYPE_TIMESTAMP_NTZ: return time_format_us(arena, column_i64(column, row_index));
-    case TYPE_STRING: return column_str(column, row_index);
+    case TYPE_STRING:
+    case TYPE_NESTED: return column_str(column, row_index);
     case TYPE_BINARY:
         return str_printf(arena, "0x%s",
                           hex_encode(arena, str_bytes(column_str(column, row_index)), false).ptr);

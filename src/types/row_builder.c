@@ -103,7 +103,8 @@ void row_builder_set_i64(RowBuilder *builder, size_t column, int64_t value)
     case TYPE_DOUBLE:
     case TYPE_DECIMAL:
     case TYPE_STRING:
-    case TYPE_BINARY: break;
+    case TYPE_BINARY:
+    case TYPE_NESTED: break;
     }
     assert(false); /* the column is not one of integers */
 }

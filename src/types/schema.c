@@ -2,6 +2,7 @@
 #include "types/schema.h"
 
 #include "base/arena.h"
+#include "types/nested_type.h"
 
 ptrdiff_t schema_find(const Schema *schema, Str name)
 {
@@ -36,6 +37,7 @@ Schema schema_copy(Arena *arena, const Schema *schema)
         columns[i]         = schema->columns[i];
         columns[i].name    = str_copy(arena, schema->columns[i].name);
         columns[i].comment = str_copy(arena, schema->columns[i].comment);
+        columns[i].type    = column_type_copy(arena, schema->columns[i].type);
     }
     return (Schema){.columns = columns, .column_count = schema->column_count};
 }

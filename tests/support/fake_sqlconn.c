@@ -108,6 +108,7 @@ static void set_value(RowBuilder *builder, Arena *arena, size_t index, ColumnTyp
                    hex_decode(arena, str_slice(text, 2, text.len), &bytes);
         if (is_value) row_builder_set_str(builder, index, bytes_str(bytes));
         break;
+    case TYPE_NESTED: break;
     }
     assert(is_value);
 }
