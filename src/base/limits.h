@@ -11,7 +11,7 @@
 #define LIMIT_VECTOR_FILE_BYTES      ((size_t)1 << 30)  /* one file of deletion vectors */
 #define LIMIT_STATE_FILE_BYTES       ((size_t)16 << 20) /* one file of a checkpoint directory */
 #define LIMIT_COLUMNS                4096               /* columns of a table */
-#define LIMIT_NESTING                64                 /* arrays, maps, structs inside each other */
+#define LIMIT_NESTING                64   /* arrays, maps, structs inside each other */
 #define LIMIT_IDENTIFIER_UNITS       128  /* UTF-16 units of a SQL Server identifier */
 #define LIMIT_CAPTURE_INSTANCE_CHARS 100  /* characters of a capture instance name */
 #define LIMIT_QUEUE_ITEMS            1024 /* items of any queue */

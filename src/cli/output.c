@@ -44,38 +44,12 @@ void json_member_time(JsonWriter *json, const char *key, OptTime time)
     arena_close(scratch);
 }
 
-void json_column_value(JsonWriter *json, const ColumnVector *column, size_t row_index)
-{
-    Arena *scratch;
-
-    if (column_is_null(column, row_index)) {
-        json_null_value(json);
-        return;
-    }
-    switch (column->type.kind) {
-    case TYPE_BOOLEAN: json_bool(json, column_bool(column, row_index)); return;
-    case TYPE_SHORT:
-    case TYPE_INTEGER:
-    case TYPE_LONG: json_i64(json, column_i64(column, row_index)); return;
-    case TYPE_FLOAT:
-    case TYPE_DOUBLE: json_double(json, column_double(column, row_index)); return;
-    case TYPE_STRING: json_str(json, column_str(column, row_index)); return;
-    case TYPE_DECIMAL:
-    case TYPE_DATE:
-    case TYPE_TIMESTAMP:
-    case TYPE_TIMESTAMP_NTZ:
-    case TYPE_BINARY: break;
-    }
-    scratch = arena_new();
-    json_str(json, column_format(scratch, column, row_index));
-    arena_close(scratch);
-}
-
 static bool output_json(RowStream *rows, Err *err)
 {
-    Arena     *arena = arena_new();
-    Buf        buf   = buf_new(arena, 0);
-    JsonWriter json  = json_writer(&buf, true, false);
+    Arena     *arena   = arena_new();
+    Arena     *scratch = arena_new();
+    Buf        buf     = buf_new(arena, 0);
+    JsonWriter json    = json_writer(&buf, true, false);
     RowBlock   block;
     bool       ok = false;
 
@@ -93,8 +67,9 @@ static bool output_json(RowStream *rows, Err *err)
         for (size_t r = 0; r < block.row_count; r++) {
             json_array_begin(&json);
             for (size_t c = 0; c < block.column_count; c++)
-                json_column_value(&json, &block.columns[c], r);
+                column_write_json(&json, &block.columns[c], r, scratch);
             json_array_end(&json);
+            arena_reset(scratch);
             if (buf.len < FLUSH_BYTES) continue;
             if (!write_all(buf_str(&buf), err)) goto done;
             buf_clear(&buf);
@@ -104,6 +79,7 @@ static bool output_json(RowStream *rows, Err *err)
     json_object_end(&json);
     ok = output_line(buf_str(&buf), err);
 done:
+    arena_close(scratch);
     arena_close(arena);
     return ok;
 }

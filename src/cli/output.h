@@ -14,7 +14,5 @@ bool output_line(Str line, Err *err) MUST_CHECK;
 
 void json_member_lsn(JsonWriter *json, const char *key, OptLsn lsn);
 void json_member_time(JsonWriter *json, const char *key, OptTime time);
-/* A value as JSON: numbers and booleans bare, decimals and times as text, binary as 0x hex. */
-void json_column_value(JsonWriter *json, const ColumnVector *column, size_t row_index);
 
 #endif

@@ -89,9 +89,8 @@ static bool parse_parts(JsonText type, const char *const *names, const char *con
     NestedField *fields = ARENA_ARRAY(arena, NestedField, count);
 
     for (size_t i = 0; i < count; i++) {
-        fields[i] = (NestedField){.name          = str_from_c(parts[i]),
-                                  .physical_name = STR_EMPTY,
-                                  .field_id      = -1};
+        fields[i] = (NestedField){
+            .name = str_from_c(parts[i]), .physical_name = STR_EMPTY, .field_id = -1};
         if (!parse_inner(json_text_find(type, names[i]), column, depth, arena, &fields[i].type,
                          err))
             return false;
@@ -105,8 +104,8 @@ static bool parse_nested(JsonText type, Str column, int depth, Arena *arena, Col
                          Err *err)
 {
     static const char *const array_names[] = {"elementType"}, *const array_parts[] = {"element"};
-    static const char *const map_names[]   = {"keyType", "valueType"},
-                             *const map_parts[] = {"key", "value"};
+    static const char *const map_names[] = {"keyType", "valueType"}, *const map_parts[] = {"key",
+                                                                                           "value"};
     Str         kind   = json_text_str(json_text_find(type, "type"), arena);
     NestedType *nested = ARENA_NEW(arena, NestedType);
 

@@ -75,8 +75,8 @@ void duck_session_close(DuckSession *session); /* accepts NULL; its streams must
  * one. */
 bool duck_execute(DuckSession *session, Str sql, int64_t *changed_out, Err *err) MUST_CHECK;
 /* Runs a query; rows come in blocks as libduckdb makes them, in no order unless the query has one.
- * Types that the lake does not have (HUGEINT, LIST, STRUCT, ...) are cast to STRING by their text,
- * small and unsigned integers to the next that holds them. HUGEINT from sums: cast in the SQL. The
+ * Types that the lake does not have (HUGEINT, INTERVAL, ...) are cast to STRING by their text, small
+ * and unsigned integers to the next that holds them; lists, maps and structs are NESTED. HUGEINT from sums: cast in the SQL. The
  * stream, which `arena` owns, holds the session until it is closed, and must be. */
 bool duck_query(DuckSession *session, Str sql, Arena *arena, RowStream **out, Err *err) MUST_CHECK;
 /* The single row and column of a query as a 64-bit number; ERR_QUERY_ENGINE when it is not one row,

@@ -69,7 +69,7 @@ bool duck_set_err(Err *err, const char *message);
 
 /* --- duck_values.c --- */
 duckdb_logical_type duck_logical_type(ColumnType type); /* to be destroyed */
-/* false when the lake has no such type. */
+/* false when the lake has no such type. Nested ones: duck_nested.c. */
 bool duck_column_type(duckdb_logical_type logical, ColumnType *out);
 /* Puts `count` values from `from` on into the vector. Text is not copied: it must live until
  * libduckdb asks for more. */
@@ -79,6 +79,19 @@ ColumnVector duck_column_of_vector(Arena *arena, duckdb_vector vector, ColumnTyp
                                    size_t count);
 Str          duck_vector_str(duckdb_vector vector, idx_t row); /* of VARCHAR or BLOB */
 bool         duck_vector_is_null(duckdb_vector vector, idx_t row);
+
+/* --- duck_nested.c --- */
+/* duck_column_type for any type, lists, maps and structs of the lake's types among them; the type
+ * lives in `arena`. `depth` 0 from outside. */
+bool duck_nested_column_type(Arena *arena, duckdb_logical_type logical, int depth, ColumnType *out);
+/* What a nested type is cast to, so that all within has types of the lake; empty: it has. */
+Str duck_nested_cast_type(Arena *arena, duckdb_logical_type logical);
+/* A value as JSON text; of a row that is not NULL. */
+Str duck_nested_text(Arena *arena, duckdb_vector vector, ColumnType type, idx_t row);
+
+/* --- duck_query.c --- */
+/* What a column of a simple type that the lake does not have is cast to; empty for the others. */
+Str duck_substitute_type(duckdb_logical_type logical);
 
 /* --- duck_sql.c --- */
 void duck_append_identifier(Buf *sql, Str name);

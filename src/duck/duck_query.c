@@ -109,10 +109,10 @@ static void query_close(RowStream *stream)
     query->session             = NULL;
 }
 
-/* What a column of a type that the lake does not have is cast to; an empty name for the others. */
-static Str substitute_type(duckdb_logical_type logical)
+Str duck_substitute_type(duckdb_logical_type logical)
 {
     ColumnType type;
+
     switch (duckdb_get_type_id(logical)) {
     case DUCKDB_TYPE_TINYINT:
     case DUCKDB_TYPE_UTINYINT: return STR("SMALLINT");
@@ -123,6 +123,18 @@ static Str substitute_type(duckdb_logical_type logical)
     default:
         return duck_column_type(logical, &type) ? STR_EMPTY
                                                 : STR("VARCHAR"); /* an enum of libduckdb's */
+    }
+}
+
+/* What a column is cast to; an empty name when it stays as it is. */
+static Str cast_type(duckdb_logical_type logical, Arena *arena)
+{
+    switch (duckdb_get_type_id(logical)) {
+    case DUCKDB_TYPE_LIST:
+    case DUCKDB_TYPE_ARRAY:
+    case DUCKDB_TYPE_MAP:
+    case DUCKDB_TYPE_STRUCT: return duck_nested_cast_type(arena, logical);
+    default: return duck_substitute_type(logical); /* an enum of libduckdb's */
     }
 }
 
@@ -145,7 +157,7 @@ static Str with_casts(duckdb_prepared_statement statement, Str sql, Arena *arena
     buf_append_c(&out, "SELECT ");
     for (idx_t i = 0; i < count; i++) {
         duckdb_logical_type logical = duckdb_prepared_statement_column_logical_type(statement, i);
-        Str                 target  = substitute_type(logical);
+        Str                 target  = cast_type(logical, arena);
         duckdb_destroy_logical_type(&logical);
         needs_a_cast |= target.len > 0;
         if (target.len > 0)
@@ -182,7 +194,7 @@ static Schema statement_schema(duckdb_prepared_statement statement, Arena *arena
 
     for (size_t i = 0; i < count; i++) {
         duckdb_logical_type logical = duckdb_prepared_statement_column_logical_type(statement, i);
-        bool                is_ours = duck_column_type(logical, &columns[i].type);
+        bool                is_ours = duck_nested_column_type(arena, logical, 0, &columns[i].type);
         assert(is_ours);
         duckdb_destroy_logical_type(&logical);
         columns[i].name    = statement_column_name(statement, i, arena);

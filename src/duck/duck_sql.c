@@ -1,6 +1,7 @@
 /* duck_sql.c - SQL text for libduckdb. Names and values get into it through the functions here
  * alone. */
 #include "duck/duck_internal.h"
+#include "types/nested_type.h"
 
 #include <assert.h>
 
@@ -113,7 +114,7 @@ Str duck_type_name(Arena *arena, ColumnType type)
     case TYPE_TIMESTAMP: return STR("TIMESTAMP WITH TIME ZONE");
     case TYPE_TIMESTAMP_NTZ: return STR("TIMESTAMP");
     case TYPE_STRING: return STR("VARCHAR");
-    case TYPE_NESTED: return nested_type_name(arena, type.nested);
+    case TYPE_NESTED: return type.nested ? nested_type_name(arena, type.nested) : STR("VARCHAR");
     case TYPE_BINARY: break;
     }
     return STR("BLOB");

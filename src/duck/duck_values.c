@@ -36,6 +36,7 @@ static duckdb_type type_id(TypeKind kind)
     case TYPE_TIMESTAMP_NTZ: return DUCKDB_TYPE_TIMESTAMP;
     case TYPE_STRING: return DUCKDB_TYPE_VARCHAR;
     case TYPE_BINARY: return DUCKDB_TYPE_BLOB;
+    case TYPE_NESTED: return DUCKDB_TYPE_VARCHAR; /* its text */
     }
     return DUCKDB_TYPE_INVALID;
 }
@@ -163,8 +164,14 @@ ColumnVector duck_column_of_vector(Arena *arena, duckdb_vector vector, ColumnTyp
     if (!column_type_is_text(type)) return column;
     const duckdb_string_t *strings = column.data;
     Str                   *texts   = arena_alloc_uninit(arena, count * sizeof(Str));
-    for (size_t i = 0; i < count; i++)
-        texts[i] = column_is_null(&column, i) ? (Str){NULL, 0} : string_str(&strings[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (column_is_null(&column, i))
+            texts[i] = (Str){NULL, 0};
+        else if (type.kind == TYPE_NESTED)
+            texts[i] = duck_nested_text(arena, vector, type, i);
+        else
+            texts[i] = string_str(&strings[i]);
+    }
     column.data = texts;
     return column;
 }

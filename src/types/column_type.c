@@ -96,6 +96,7 @@ static Str name_with_digits(Arena *arena, const char *name, ColumnType type)
 
 Str column_type_delta_name(Arena *arena, ColumnType type)
 {
+    if (type.kind == TYPE_NESTED) return nested_type_sql_name(arena, type.nested);
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
         if (type_names[i].kind == type.kind)
             return name_with_digits(arena, type_names[i].delta, type);

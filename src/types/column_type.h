@@ -43,7 +43,8 @@ typedef struct ColumnType {
 bool   column_type_equal(ColumnType left, ColumnType right);
 size_t column_type_width(ColumnType type);   /* bytes of one value in a column's array */
 bool   column_type_is_text(ColumnType type); /* STRING, BINARY, NESTED: values are Str */
-/* The Delta name: "string", "long", "decimal(10,2)", "timestamp_ntz". Not of nested types. */
+/* The Delta name: "string", "long", "decimal(10,2)", "timestamp_ntz". Of nested types,
+ * which are never written, the SQL name. */
 Str column_type_delta_name(Arena *arena, ColumnType type);
 /* blanks inside decimal( 10 , 2 ) accepted */
 bool column_type_parse_delta(Str name, ColumnType *out) MUST_CHECK;

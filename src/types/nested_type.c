@@ -88,11 +88,11 @@ static ColumnType copy_type(Arena *arena, ColumnType type, bool by_physical_name
     for (size_t i = 0; i < from->field_count; i++) {
         const NestedField *field    = &from->fields[i];
         bool               physical = by_physical_name && field->physical_name.len > 0;
-        fields[i] = (NestedField){
-            .name          = str_copy(arena, physical ? field->physical_name : field->name),
-            .physical_name = by_physical_name ? STR_EMPTY : str_copy(arena, field->physical_name),
-            .field_id      = field->field_id,
-            .type          = copy_type(arena, field->type, by_physical_name)};
+        fields[i]                   = (NestedField){
+                              .name          = str_copy(arena, physical ? field->physical_name : field->name),
+                              .physical_name = by_physical_name ? STR_EMPTY : str_copy(arena, field->physical_name),
+                              .field_id      = field->field_id,
+                              .type          = copy_type(arena, field->type, by_physical_name)};
     }
     *to = (NestedType){.kind = from->kind, .fields = fields, .field_count = from->field_count};
     return (ColumnType){.kind = TYPE_NESTED, .nested = to};

@@ -2,7 +2,6 @@
 #include "types/row_block.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 
 #include <assert.h>
 
@@ -133,6 +132,31 @@ Str column_format(Arena *arena, const ColumnVector *column, size_t row_index)
     }
     assert(false);
     return STR_EMPTY;
+}
+
+void column_write_json(JsonWriter *json, const ColumnVector *column, size_t row_index,
+                       Arena *scratch)
+{
+    if (column_is_null(column, row_index)) {
+        json_null_value(json);
+        return;
+    }
+    switch (column->type.kind) {
+    case TYPE_BOOLEAN: json_bool(json, column_bool(column, row_index)); return;
+    case TYPE_SHORT:
+    case TYPE_INTEGER:
+    case TYPE_LONG: json_i64(json, column_i64(column, row_index)); return;
+    case TYPE_FLOAT:
+    case TYPE_DOUBLE: json_double(json, column_double(column, row_index)); return;
+    case TYPE_STRING: json_str(json, column_str(column, row_index)); return;
+    case TYPE_NESTED: json_raw(json, column_str(column, row_index)); return;
+    case TYPE_DECIMAL:
+    case TYPE_DATE:
+    case TYPE_TIMESTAMP:
+    case TYPE_TIMESTAMP_NTZ:
+    case TYPE_BINARY: break;
+    }
+    json_str(json, column_format(scratch, column, row_index));
 }
 
 /* ---- streams ---- */

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "types/schema.h"
 
 /* One column of a block. `data` is an array of row_count values in the form of column_type.h,
@@ -41,6 +42,10 @@ uint64_t column_size_bytes(const ColumnVector *column, size_t row_count);
 /* The text of a value for people and JSON: ISO dates and times, plain decimals, hex for binary
  * ("0x..."). */
 Str column_format(Arena *arena, const ColumnVector *column, size_t row_index);
+/* A value, or null: numbers and booleans as such, nested ones as the JSON they are, all else as its
+ * text. */
+void column_write_json(JsonWriter *json, const ColumnVector *column, size_t row_index,
+                       Arena *scratch);
 
 /* A stream of blocks. Implementations embed it as their first member. */
 typedef struct RowStream RowStream;

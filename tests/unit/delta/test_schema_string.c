@@ -1,6 +1,7 @@
 /* Spark's schema JSON: read, written, and changed without touching what we do not know. */
 #include "support/test_support.h"
 
+#include "types/nested_type.h"
 #include "unit/delta/delta_test.h"
 
 static void types_are_read_by_their_names(void **state)
@@ -34,7 +35,18 @@ static void a_type_we_cannot_read_names_its_column(void **state)
         {"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"variant\"}]}",
          "DELTA-S01 column a has type variant", ERR_UNSUPPORTED},
         {"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"array\"}}]}",
-         "DELTA-S01 column a has a nested type", ERR_UNSUPPORTED},
+         "DELTA-S01 column a has a type that is no Spark type", ERR_UNSUPPORTED},
+        {"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"set\"}}]}",
+         "DELTA-S01 column a has a type that is no Spark type", ERR_UNSUPPORTED},
+        {"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"array\","
+         "\"elementType\":\"variant\"}}]}",
+         "DELTA-S01 column a has type variant", ERR_UNSUPPORTED},
+        {"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"struct\","
+         "\"fields\":[]}}]}",
+         "DELTA-S01 column a has a struct without fields", ERR_UNSUPPORTED},
+        {"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"struct\","
+         "\"fields\":[{\"type\":\"long\"}]}}]}",
+         "DELTA-S01 column a has a struct with a field without a name", ERR_UNSUPPORTED},
         {"{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"decimal(39,0)\"}]}",
          "DELTA-S01 column a", ERR_UNSUPPORTED},
         {"{\"type\":\"struct\",\"fields\":[{\"type\":\"long\"}]}", "DELTA-L06", ERR_DAMAGED},
@@ -50,6 +62,72 @@ static void a_type_we_cannot_read_names_its_column(void **state)
         assert_false(schema_string_parse(str_from_c(cases[i].text), arena, &fields, &schema, &err));
         assert_err(&err, cases[i].code, cases[i].message);
     }
+    arena_close(arena);
+}
+
+#define NESTED_FIELDS                                                                         \
+    "{\"name\":\"list\",\"type\":{\"type\":\"array\",\"elementType\":{\"type\":\"map\","      \
+    "\"keyType\":"                                                                            \
+    "\"string\",\"valueType\":\"byte\",\"valueContainsNull\":true},\"containsNull\":false}}," \
+    "{\"name\":\"s\",\"type\":{\"type\":\"struct\",\"fields\":[{\"name\":\"a "                \
+    "b\",\"type\":\"date\","                                                                  \
+    "\"nullable\":true,\"metadata\":{\"delta.columnMapping.id\":7,"                           \
+    "\"delta.columnMapping.physicalName\":\"col-x\"}}]}},"                                    \
+    "{\"name\":\"v\",\"type\":\"void\"},"                                                     \
+    "{\"name\":\"u\",\"type\":{\"type\":\"udt\",\"class\":\"Point\",\"sqlType\":\"double\"}}"
+
+static void arrays_maps_and_structs_are_read_and_never_written(void **state)
+{
+    static const char *const names[] = {"ARRAY<MAP<STRING, SMALLINT>>", "STRUCT<`a b`: DATE>",
+                                        "VOID", "DOUBLE"};
+    Arena                   *arena   = arena_new();
+    Err                      err     = ERR_INIT;
+    Field                   *fields;
+    Schema                   schema;
+
+    (void)state;
+    assert_ok(schema_string_parse(STR("{\"type\":\"struct\",\"fields\":[" NESTED_FIELDS "]}"),
+                                  arena, &fields, &schema, &err),
+              &err);
+    assert_int_equal(schema.column_count, COUNT_OF(names));
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        assert_str_is(column_type_sql_name(arena, schema.columns[i].type), names[i]);
+        assert_true(fields[i].is_foreign);
+    }
+    const NestedField *mapped = &schema.columns[1].type.nested->fields[0];
+    assert_str_is(mapped->physical_name, "col-x");
+    assert_int_equal(mapped->field_id, 7);
+    arena_close(arena);
+}
+
+static Str nested_arrays(Arena *arena, int depth)
+{
+    Buf text = buf_new(arena, 0);
+
+    buf_append_c(&text, "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":");
+    for (int i = 0; i < depth; i++)
+        buf_append_c(&text, "{\"type\":\"array\",\"elementType\":");
+    buf_append_c(&text, "\"long\"");
+    for (int i = 0; i < depth; i++)
+        buf_append_char(&text, '}');
+    buf_append_c(&text, "}]}");
+    return buf_str(&text);
+}
+
+static void types_are_nested_up_to_a_depth(void **state)
+{
+    Arena *arena = arena_new();
+    Err    err   = ERR_INIT;
+    Field *fields;
+    Schema schema;
+
+    (void)state;
+    assert_ok(
+        schema_string_parse(nested_arrays(arena, LIMIT_NESTING), arena, &fields, &schema, &err),
+        &err);
+    assert_false(schema_string_parse(nested_arrays(arena, LIMIT_NESTING + 2), arena, &fields,
+                                     &schema, &err));
+    assert_err(&err, ERR_UNSUPPORTED, "DELTA-S01 column a has a type nested too deeply");
     arena_close(arena);
 }
 
@@ -211,6 +289,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_read_by_their_names),
         cmocka_unit_test(a_type_we_cannot_read_names_its_column),
+        cmocka_unit_test(arrays_maps_and_structs_are_read_and_never_written),
+        cmocka_unit_test(types_are_nested_up_to_a_depth),
         cmocka_unit_test(a_schema_comes_back_as_it_was_written),
         cmocka_unit_test(columns_are_added_and_the_rest_stays),
         cmocka_unit_test(names_are_judged_as_delta_does),
