@@ -7,22 +7,22 @@
 
 /* clang-format off */
 static const Column every_type[] = {
-    {{"c_bool", 6},  {TYPE_BOOLEAN, 0, 0},       {"", 0}},
-    {{"c_short", 7}, {TYPE_SHORT, 0, 0},         {"", 0}},
-    {{"c_int", 5},   {TYPE_INTEGER, 0, 0},       {"", 0}},
-    {{"c_long", 6},  {TYPE_LONG, 0, 0},          {"", 0}},
-    {{"c_float", 7}, {TYPE_FLOAT, 0, 0},         {"", 0}},
-    {{"c_double", 8},{TYPE_DOUBLE, 0, 0},        {"", 0}},
-    {{"c_d4", 4},    {TYPE_DECIMAL, 4, 2},       {"", 0}},
-    {{"c_d9", 4},    {TYPE_DECIMAL, 9, 0},       {"", 0}},
-    {{"c_d18", 5},   {TYPE_DECIMAL, 18, 4},      {"", 0}},
-    {{"c_d19", 5},   {TYPE_DECIMAL, 19, 4},      {"", 0}},
-    {{"c_d38", 5},   {TYPE_DECIMAL, 38, 10},     {"", 0}},
-    {{"c_date", 6},  {TYPE_DATE, 0, 0},          {"", 0}},
-    {{"c_ts", 4},    {TYPE_TIMESTAMP, 0, 0},     {"", 0}},
-    {{"c_ntz", 5},   {TYPE_TIMESTAMP_NTZ, 0, 0}, {"", 0}},
-    {{"c_str", 5},   {TYPE_STRING, 0, 0},        {"", 0}},
-    {{"c_bin", 5},   {TYPE_BINARY, 0, 0},        {"", 0}},
+    {{"c_bool", 6},  {TYPE_BOOLEAN, 0, 0, NULL},       {"", 0}},
+    {{"c_short", 7}, {TYPE_SHORT, 0, 0, NULL},         {"", 0}},
+    {{"c_int", 5},   {TYPE_INTEGER, 0, 0, NULL},       {"", 0}},
+    {{"c_long", 6},  {TYPE_LONG, 0, 0, NULL},          {"", 0}},
+    {{"c_float", 7}, {TYPE_FLOAT, 0, 0, NULL},         {"", 0}},
+    {{"c_double", 8},{TYPE_DOUBLE, 0, 0, NULL},        {"", 0}},
+    {{"c_d4", 4},    {TYPE_DECIMAL, 4, 2, NULL},       {"", 0}},
+    {{"c_d9", 4},    {TYPE_DECIMAL, 9, 0, NULL},       {"", 0}},
+    {{"c_d18", 5},   {TYPE_DECIMAL, 18, 4, NULL},      {"", 0}},
+    {{"c_d19", 5},   {TYPE_DECIMAL, 19, 4, NULL},      {"", 0}},
+    {{"c_d38", 5},   {TYPE_DECIMAL, 38, 10, NULL},     {"", 0}},
+    {{"c_date", 6},  {TYPE_DATE, 0, 0, NULL},          {"", 0}},
+    {{"c_ts", 4},    {TYPE_TIMESTAMP, 0, 0, NULL},     {"", 0}},
+    {{"c_ntz", 5},   {TYPE_TIMESTAMP_NTZ, 0, 0, NULL}, {"", 0}},
+    {{"c_str", 5},   {TYPE_STRING, 0, 0, NULL},        {"", 0}},
+    {{"c_bin", 5},   {TYPE_BINARY, 0, 0, NULL},        {"", 0}},
 };
 /* clang-format on */
 #define TYPE_COUNT COUNT_OF(every_type)

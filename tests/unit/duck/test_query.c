@@ -266,9 +266,9 @@ static void a_number_is_one_row_of_one_column(void **state)
 
 /* --- loading --- */
 
-static const Column loaded_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
-                                        {{"select \"x\"", 10}, {TYPE_STRING, 0, 0}, {"", 0}},
-                                        {{"amount", 6}, {TYPE_DECIMAL, 20, 3}, {"", 0}}};
+static const Column loaded_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
+                                        {{"select \"x\"", 10}, {TYPE_STRING, 0, 0, NULL}, {"", 0}},
+                                        {{"amount", 6}, {TYPE_DECIMAL, 20, 3, NULL}, {"", 0}}};
 
 static void fill_loaded(GeneratedRows *rows, RowBuilder *builder, size_t row)
 {

@@ -38,10 +38,10 @@ static void fill_floats_with_an_odd_one(GeneratedRows *rows, RowBuilder *builder
     row_builder_set_double(builder, 3, 1.5);
 }
 
-static const Column float_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
-                                       {{"f", 1}, {TYPE_FLOAT, 0, 0}, {"", 0}},
-                                       {{"d", 1}, {TYPE_DOUBLE, 0, 0}, {"", 0}},
-                                       {{"clean", 5}, {TYPE_DOUBLE, 0, 0}, {"", 0}}};
+static const Column float_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
+                                       {{"f", 1}, {TYPE_FLOAT, 0, 0, NULL}, {"", 0}},
+                                       {{"d", 1}, {TYPE_DOUBLE, 0, 0, NULL}, {"", 0}},
+                                       {{"clean", 5}, {TYPE_DOUBLE, 0, 0, NULL}, {"", 0}}};
 
 static void a_float_column_with_nan_or_infinity_has_no_bounds(void **state)
 {

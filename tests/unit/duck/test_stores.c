@@ -6,8 +6,8 @@
 #include "duck/duck_checkpoint.h"
 #include "store/store.h"
 
-static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
-                                 {{"name", 4}, {TYPE_STRING, 0, 0}, {"", 0}}};
+static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
+                                 {{"name", 4}, {TYPE_STRING, 0, 0, NULL}, {"", 0}}};
 
 static void fill(GeneratedRows *rows, RowBuilder *builder, size_t row)
 {

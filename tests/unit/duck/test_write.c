@@ -21,10 +21,10 @@
 #define IS_SANITIZED false
 #endif
 
-static const Column mixed_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
-                                       {{"flag", 4}, {TYPE_BOOLEAN, 0, 0}, {"", 0}},
-                                       {{"text", 4}, {TYPE_STRING, 0, 0}, {"", 0}},
-                                       {{"d", 1}, {TYPE_DOUBLE, 0, 0}, {"", 0}}};
+static const Column mixed_columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
+                                       {{"flag", 4}, {TYPE_BOOLEAN, 0, 0, NULL}, {"", 0}},
+                                       {{"text", 4}, {TYPE_STRING, 0, 0, NULL}, {"", 0}},
+                                       {{"d", 1}, {TYPE_DOUBLE, 0, 0, NULL}, {"", 0}}};
 
 /* Every column with a pattern of NULLs of its own, and strings on both sides of twelve bytes. */
 static void fill_mixed(GeneratedRows *rows, RowBuilder *builder, size_t row)
@@ -337,8 +337,8 @@ static void fill_wide(GeneratedRows *rows, RowBuilder *builder, size_t row)
 
 static void *write_wide(void *arg)
 {
-    static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0}, {"", 0}},
-                                     {{"s", 1}, {TYPE_STRING, 0, 0}, {"", 0}}};
+    static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
+                                     {{"s", 1}, {TYPE_STRING, 0, 0, NULL}, {"", 0}}};
     Writer             *writer    = arg;
     Arena              *arena     = arena_new();
     GeneratedRows       rows      = generated_rows(columns, 2, 60000, 2048, fill_wide);

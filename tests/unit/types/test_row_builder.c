@@ -15,10 +15,10 @@ static const Column columns[COLUMN_COUNT] = {
     [AT]     = {.name = STR_INIT("at"), .type = {.kind = TYPE_TIMESTAMP_NTZ}},
     [TEXT]   = {.name = STR_INIT("text"), .type = {.kind = TYPE_STRING}},
     [RAW]    = {.name = STR_INIT("raw"), .type = {.kind = TYPE_BINARY}},
-    [D4]     = {.name = STR_INIT("d4"), .type = {TYPE_DECIMAL, 4, 2}},
-    [D9]     = {.name = STR_INIT("d9"), .type = {TYPE_DECIMAL, 9, 2}},
-    [D18]    = {.name = STR_INIT("d18"), .type = {TYPE_DECIMAL, 18, 2}},
-    [D38]    = {.name = STR_INIT("d38"), .type = {TYPE_DECIMAL, 38, 2}},
+    [D4]     = {.name = STR_INIT("d4"), .type = {TYPE_DECIMAL, 4, 2, NULL}},
+    [D9]     = {.name = STR_INIT("d9"), .type = {TYPE_DECIMAL, 9, 2, NULL}},
+    [D18]    = {.name = STR_INIT("d18"), .type = {TYPE_DECIMAL, 18, 2, NULL}},
+    [D38]    = {.name = STR_INIT("d38"), .type = {TYPE_DECIMAL, 38, 2, NULL}},
 };
 
 static const Schema schema = {columns, COLUMN_COUNT};
