@@ -50,6 +50,7 @@ static const SettingId stream_settings[] = {SET_CONNECTION,
                                             SET_ISOLATION,
                                             SET_GRANULARITY,
                                             SET_INCLUDE_COMMAND_ID,
+                                            SET_COLUMNS,
                                             SET_SNAPSHOT_KEYS};
 static const FlagId    stream_flags[]    = {FLAG_MAX_BATCHES};
 static const SettingId apply_settings[]  = {

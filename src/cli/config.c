@@ -134,6 +134,7 @@ static bool read_value(Reader *reader, SettingId id, const yaml_node_t *node, Se
     case SETTING_INTEGER:
     case SETTING_DURATION:
     case SETTING_SIZE:
+    case SETTING_COLUMNS:
     case SETTING_LSN: ok = read_scalar(reader, node, &value->text, err); break;
     }
     if (reader->has_gap && !is_used(reader, id)) {

@@ -2,6 +2,7 @@
 #include "cli/setting.h"
 
 #include "cli/nearest.h"
+#include "types/column_list.h"
 #include "types/lsn.h"
 
 #include <assert.h>
@@ -146,6 +147,22 @@ static bool check_duration(const SettingSpec *spec, const SettingValue *value, E
                   err);
 }
 
+static bool check_columns(const SettingSpec *spec, const SettingValue *value, Err *err)
+{
+    Arena *scratch = arena_new();
+    Schema columns;
+    Err    why = ERR_INIT;
+    bool   ok  = column_list_parse(value->text, scratch, &columns, &why);
+
+    if (!ok)
+        err_set(err, str_starts_with(value->origin, STR("--")) ? ERR_USAGE : ERR_CONFIG,
+                "%.*s: %s: %s; wanted: a name and a type each, as in id BIGINT, amount "
+                "DECIMAL(18,2)",
+                STR_ARG(value->origin), spec->key, why.message);
+    arena_close(scratch);
+    return ok;
+}
+
 bool setting_check(SettingId id, const SettingValue *value, Err *err)
 {
     const SettingSpec *spec = &specs[id];
@@ -171,6 +188,7 @@ bool setting_check(SettingId id, const SettingValue *value, Err *err)
                refuse(value, spec, value->text, "a size: 512MB, 1GB", err);
     case SETTING_LIST:
         return value->item_count > 0 || refuse(value, spec, value->text, "one or more names", err);
+    case SETTING_COLUMNS: return check_columns(spec, value, err);
     case SETTING_LSN:
         return is_one_of(value->text, "earliest|latest") || lsn_parse(value->text, &lsn) ||
                refuse(value, spec, value->text,

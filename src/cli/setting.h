@@ -20,6 +20,7 @@ typedef enum SettingType {
     SETTING_TABLE,    /* a path, or {path: ..., label: ...} */
     SETTING_LIST,     /* names: [a, b] in the file, a,b as an option */
     SETTING_LSN,      /* earliest, latest or 0x... */
+    SETTING_COLUMNS,  /* "id BIGINT, name STRING" */
 } SettingType;
 
 /* clang-format off */
@@ -50,7 +51,7 @@ typedef enum SettingType {
     X(ON_DATA_LOSS,             "on_data_loss",             SECTION_STREAM, SETTING_CHOICE,   "fail",        0, "fail|resnapshot",               "what a purge of unread changes does (resnapshot: not in this version)") \
     X(RESNAPSHOT_INTERVAL_DAYS, "resnapshot_interval_days", SECTION_STREAM, SETTING_INTEGER,  "7",           0, NULL,                            "fewest days between two re-snapshots (not used yet)") \
     X(SNAPSHOT_ON_SWITCH,       "snapshot_on_switch",       SECTION_STREAM, SETTING_BOOL,     "false",       0, NULL,                            "snapshot after a switch of capture instances (not in this version)") \
-    X(FAIL_ON_DATA_LOSS,        "fail_on_data_loss",        SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "stop when changes are gone (false: not in this version)") \
+    X(FAIL_ON_DATA_LOSS,        "fail_on_data_loss",        SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "stop when changes are gone; false: record the gap and go on") \
     X(SCHEMA_CHANGE_POLICY,     "schema_change_policy",     SECTION_STREAM, SETTING_CHOICE,   "classify",    0, "classify|fail",                 "what DDL on the table does") \
     X(STARTING_LSN,             "starting_lsn",             SECTION_STREAM, SETTING_LSN,      "earliest",    0, NULL,                            "earliest, latest or 0x..., which counts as processed") \
     X(ISOLATION,                "isolation",                SECTION_STREAM, SETTING_CHOICE,   "readCommitted", 0, "readCommitted|snapshot",      "isolation of reads of the table itself; never uncommitted rows") \
@@ -59,6 +60,7 @@ typedef enum SettingType {
     X(MIN_HEADROOM_HOURS,       "min_headroom_hours",       SECTION_STREAM, SETTING_INTEGER,  "null",        0, "null",                          "headroom below which a backfill waits (not used yet)") \
     X(GRANULARITY,              "granularity",              SECTION_STREAM, SETTING_CHOICE,   "hour",        0, "minute|hour|day",               "periods of the verdict") \
     X(INCLUDE_COMMAND_ID,       "include_command_id",       SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "read __$command_id; false for servers that lack it") \
+    X(COLUMNS,                  "columns",                  SECTION_STREAM, SETTING_COLUMNS,  NULL,          0, NULL,                            "columns to read, with their types; else every captured one") \
     X(SNAPSHOT_KEYS,            "snapshot_keys",            SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "columns a snapshot is cut on, instead of the unique index") \
     X(KEYS,                     "keys",                     SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "key columns of silver, instead of the unique index") \
     X(DELETION_VECTORS,         "deletion_vectors",         SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "deletion vectors in silver tables made here (not used yet)") \

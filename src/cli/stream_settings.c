@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "cli/nearest.h"
 #include "cli/wire.h"
+#include "types/column_list.h"
 
 #include <stdio.h>
 
@@ -144,6 +145,24 @@ SourceOptions source_options_from_settings(const Settings *settings)
     };
 }
 
+/* Settings that undo each other. */
+static bool refuse_contradictions(const Settings *settings, Err *err)
+{
+    bool resnapshots = str_equal_ignoring_case(settings_text(settings, SET_ON_DATA_LOSS),
+                                               STR("resnapshot"));
+
+    if (resnapshots && !settings_bool(settings, SET_FAIL_ON_DATA_LOSS))
+        return err_set(err, ERR_USAGE,
+                       "on_data_loss: resnapshot with fail_on_data_loss: false: a purge during the "
+                       "run would be skipped, and the next run would not see the gap; leave "
+                       "fail_on_data_loss out");
+    if (settings_bool(settings, SET_BOOTSTRAP) && settings_is_given(settings, SET_STARTING_LSN))
+        return err_set(err, ERR_USAGE,
+                       "bootstrap starts the stream at its snapshot's LSN, so starting_lsn has no "
+                       "say; pass one or the other");
+    return true;
+}
+
 /* What the format knows and this version cannot do yet stops before anything is read. */
 static bool refuse_unbuilt(const Settings *settings, Err *err)
 {
@@ -155,10 +174,6 @@ static bool refuse_unbuilt(const Settings *settings, Err *err)
                        "on_data_loss: resnapshot is not in this version; use on_data_loss: fail");
     if (settings_bool(settings, SET_SNAPSHOT_ON_SWITCH))
         return err_set(err, ERR_USAGE, "snapshot_on_switch is not in this version; leave it out");
-    if (!settings_bool(settings, SET_FAIL_ON_DATA_LOSS))
-        return err_set(err, ERR_USAGE,
-                       "fail_on_data_loss: false is not in this version; leave it out, so that a "
-                       "gap stops the stream");
     return true;
 }
 
@@ -190,7 +205,7 @@ bool stream_options_from_settings(const Settings *settings, Arena *arena, Stream
               require(settings, SET_BRONZE, "lake/bronze/orders", err) &&
               require(settings, SET_APP_ID, "orders-v1", err) &&
               require(settings, SET_CHECKPOINT, "checkpoints/orders", err) &&
-              refuse_unbuilt(settings, err);
+              refuse_contradictions(settings, err) && refuse_unbuilt(settings, err);
 
     if (!ok) return false;
     *out = (StreamOptions){
@@ -208,16 +223,16 @@ bool stream_options_from_settings(const Settings *settings, Arena *arena, Stream
         .bootstrap             = settings_bool(settings, SET_BOOTSTRAP),
         .schema_change_fails   = str_equal_ignoring_case(
               settings_text(settings, SET_SCHEMA_CHANGE_POLICY), STR("fail")),
+        .skips_lost_changes = !settings_bool(settings, SET_FAIL_ON_DATA_LOSS),
         .snapshot_keys      = settings->values[SET_SNAPSHOT_KEYS].items,
         .snapshot_key_count = settings->values[SET_SNAPSHOT_KEYS].item_count,
     };
     read_start(settings, out);
+    if (settings_is_given(settings, SET_COLUMNS) &&
+        !column_list_parse(settings_text(settings, SET_COLUMNS), arena, &out->columns, err))
+        return false;
     if (!granularity_parse(settings_text(settings, SET_GRANULARITY), &out->granularity))
         return err_set(err, ERR_INTERNAL, "unchecked granularity");
-    if (out->bootstrap && out->starting_given)
-        return err_set(err, ERR_USAGE,
-                       "bootstrap starts the stream at its snapshot's LSN, so starting_lsn has no "
-                       "say; pass one or the other");
     return check_name(out->capture_instance, err);
 }
 

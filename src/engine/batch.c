@@ -1,30 +1,12 @@
-/* batch.c - one micro-batch: ranges, guard, read, bronze, facts, commit, verdict, in that order
- * (algorithms.md 2.1, 2.4 to 2.8).
+/* batch.c - one micro-batch: read, bronze, facts, commit, verdict, in that order (algorithms.md 2.1,
+ * 2.6 to 2.8). Its ranges and guards are batch_plan.c's.
  *
  * The order is what a crash between any two steps rests on: data first (bronze), then what
  * announces it (facts), then what completes it (commits/<n>), the verdict last. */
+#include "engine/batch_internal.h"
+
 #include "engine/batch_fold.h"
-
-#include "engine/plan_batch.h"
 #include "engine/read_parallel.h"
-#include "engine/stream_internal.h"
-
-#define DDL_DETAIL_CHARS 500
-
-typedef struct Batch {
-    Stream        *stream;
-    Arena         *arena;
-    Offset         end;
-    bool           is_replay;
-    OptTime        started_at;
-    int64_t        duration_ms;
-    PlannedRange  *ranges;
-    size_t         range_count;
-    int64_t        row_total; /* as the plan counted them, for progress; 0: not counted */
-    ChangeMetrics *metrics;
-    LIST(FactsRow) events;
-    BatchCounts counts;
-} Batch;
 
 /* --- warnings --- */
 
@@ -46,173 +28,6 @@ bool stream_refresh_clock(Stream *stream, Err *err)
     return true;
 }
 
-/* --- planning --- */
-
-static bool columns_equal(const CapturedColumn *left, const CapturedColumn *right)
-{
-    return column_type_equal(left->type, right->type) && left->has_type == right->has_type &&
-           left->is_in_source == right->is_in_source;
-}
-
-/* A captured column that changed while the run was on must not be read as it was (6.2). */
-static bool check_columns(Batch *batch, const CaptureInstance *now, const DdlEvent *ddl, Err *err)
-{
-    const CaptureInstance *before = &batch->stream->table.instances[0];
-
-    for (size_t i = 0; i < before->column_count; i++) {
-        const CapturedColumn *was = &before->columns[i];
-        const CapturedColumn *is  = i < now->column_count ? &now->columns[i] : NULL;
-
-        if (is && columns_equal(was, is)) continue;
-        return err_set(err, ERR_SCHEMA_CHANGED,
-                       "column %.*s of %.*s changed from %.*s to %.*s (DDL at LSN %s); restart the "
-                       "stream: it infers the columns again and resumes here",
-                       STR_ARG(was->name), STR_ARG(before->name), STR_ARG(was->sql_type_name),
-                       is && is->is_in_source ? (int)is->sql_type_name.len : 7,
-                       is && is->is_in_source ? is->sql_type_name.ptr : "dropped",
-                       lsn_format(ddl->lsn).text);
-    }
-    return true;
-}
-
-static bool add_ddl_event(Batch *batch, const DdlEvent *ddl, Err *err)
-{
-    Stream   *stream = batch->stream;
-    FactsRow *row    = LIST_PUSH(batch->arena, &batch->events);
-    OptTime   time;
-    size_t    at = 0;
-
-    if (!mssql_commit_time_at_or_before(stream->mssql, ddl->lsn, &time, err)) return false;
-    for (size_t chars = 0; chars < DDL_DETAIL_CHARS && at < ddl->command.len; chars++)
-        (void)utf8_next(ddl->command, &at);
-    *row = (FactsRow){.app_id        = stream->sink_id,
-                      .batch_id      = OPT_I64(stream->next_batch),
-                      .event         = STR("schema_change"),
-                      .target        = stream->options->bronze.label,
-                      .rows          = OPT_I64(0),
-                      .deletes       = OPT_I64(0),
-                      .inserts       = OPT_I64(0),
-                      .updates       = OPT_I64(0),
-                      .min_lsn       = OPT_LSN(ddl->lsn),
-                      .max_lsn       = OPT_LSN(ddl->lsn),
-                      .end_lsn       = OPT_LSN(ddl->lsn),
-                      .min_commit_ts = time,
-                      .max_commit_ts = time,
-                      .end_commit_ts = time,
-                      .detail        = str_slice(ddl->command, 0, at)};
-    log_warn(stream->env->log, "stream", "schema changed",
-             LOG_STR("stream", stream->options->capture_instance), LOG_LSN("lsn", ddl->lsn),
-             LOG_STR("ddl", row->detail));
-    return true;
-}
-
-/* Looks at the table as it is now: a second instance, DDL inside the batch. */
-static bool check_source(Batch *batch, Err *err)
-{
-    Stream      *stream = batch->stream;
-    CaptureTable now;
-    DdlEvent    *ddl;
-    size_t       count;
-
-    if (!mssql_find_table(stream->mssql, stream->options->capture_instance, batch->arena, &now,
-                          err))
-        return false;
-    if (!stream_check_instances(&now, err)) return false;
-    if (!mssql_find_ddl(stream->mssql, &now.instances[0], stream->position.lsn, batch->end.lsn,
-                        batch->arena, &ddl, &count, err))
-        return false;
-    if (count == 0) return true;
-    if (stream->options->schema_change_fails)
-        return err_set(err, ERR_SCHEMA_CHANGED,
-                       "%.*s: DDL at LSN %s: %.*s; schema_change_policy is fail, and a rerun meets "
-                       "it again: restart once with classify to pass it",
-                       STR_ARG(now.instances[0].name), lsn_format(ddl[0].lsn).text,
-                       STR_ARG(str_slice(ddl[0].command, 0, 200)));
-    mssql_forget_columns(stream->mssql);
-    if (!mssql_find_table(stream->mssql, stream->options->capture_instance, batch->arena, &now,
-                          err))
-        return false;
-    if (!check_columns(batch, &now.instances[0], &ddl[count - 1], err)) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!add_ddl_event(batch, &ddl[i], err)) return false;
-    return true;
-}
-
-/* The events of a batch whose rows are in: nothing stops it any more, and what the source no longer
- * tells is left out (2.7). */
-static bool find_events_again(Batch *batch, Err *err)
-{
-    Stream   *stream = batch->stream;
-    Err       why    = ERR_INIT;
-    DdlEvent *ddl;
-    size_t    count;
-
-    if (!mssql_find_ddl(stream->mssql, &stream->table.instances[0], stream->position.lsn,
-                        batch->end.lsn, batch->arena, &ddl, &count, &why))
-        return why.code != ERR_CANCELLED && why.code != ERR_SOURCE ? true : err_copy(err, &why);
-    for (size_t i = 0; i < count; i++)
-        if (!add_ddl_event(batch, &ddl[i], err)) return false;
-    return true;
-}
-
-static bool lost(Batch *batch, Lsn from, Lsn low, Err *err)
-{
-    return err_set(err, ERR_DATA_LOSS,
-                   "the changes of %.*s from LSN %s on are gone, the oldest left is %s: CDC "
-                   "cleanup (or a disabled instance) took them before they were read. "
-                   "Lengthen the retention (sys.sp_cdc_change_job), and start again with a "
-                   "snapshot: --bootstrap with a new bronze table, app_id and checkpoint. The old "
-                   "tables stay valid up to their verdict",
-                   STR_ARG(batch->stream->table.instances[0].name), lsn_format(from).text,
-                   lsn_format(low).text);
-}
-
-static bool split(Batch *batch, Lsn from, Err *err)
-{
-    Stream    *stream = batch->stream;
-    SplitTile *tiles  = NULL;
-    PlanTile  *plan;
-    size_t     count      = 0;
-    int64_t    partitions = stream->options->source.num_partitions;
-
-    if (partitions > 1 &&
-        !mssql_split_tiles(stream->mssql, stream->table.instances[0].name, from, batch->end.lsn,
-                           partitions, batch->arena, &tiles, &count, err))
-        return false;
-    plan = ARENA_ARRAY(batch->arena, PlanTile, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        batch->row_total += tiles[i].row_count;
-        plan[i] = (PlanTile){.last_lsn  = tiles[i].last_lsn,
-                             .next_lsn  = tiles[i].next_lsn,
-                             .row_count = tiles[i].row_count};
-    }
-    plan_split(from, batch->end.lsn, plan, count, RANGE_ROWS_FLOOR, batch->arena, &batch->ranges,
-               &batch->range_count);
-    return true;
-}
-
-/* Ranges of (position, end]; none when there is nothing in between. */
-static bool plan_ranges(Batch *batch, Err *err)
-{
-    Stream *stream = batch->stream;
-    Lsn     from, low;
-    bool    is_set;
-
-    if (lsn_compare(batch->end.lsn, stream->position.lsn) <= 0) return true;
-    if (!check_source(batch, err)) return false;
-    if (!mssql_next_lsn(stream->mssql, stream->position.lsn, &from, err)) return false;
-    if (!mssql_min_lsn(stream->mssql, stream->table.instances[0].name, &low, &is_set, err))
-        return false;
-    if (!is_set)
-        return err_set(err, ERR_SOURCE_STATE,
-                       "capture instance %.*s has no low end: it does not exist any more, the "
-                       "login may not see it, or capture has not processed its creation "
-                       "yet; retry once the capture job ran",
-                       STR_ARG(stream->table.instances[0].name));
-    if (plan_is_lost(from, low, is_set)) return lost(batch, from, low, err);
-    return split(batch, from, err);
-}
-
 /* --- reading --- */
 
 static bool open_range(void *arg, size_t index, Arena *arena, RowStream **out, Err *err)
@@ -228,25 +43,6 @@ static bool open_range(void *arg, size_t index, Arena *arena, RowStream **out, E
     batch->metrics[index] = (ChangeMetrics){0};
     return mssql_read_changes(stream->mssql, &range, &stream->captured, stream->next_batch, arena,
                               &batch->metrics[index], out, err);
-}
-
-/* Nothing of the batch is committed when cleanup, or the end of the instance, came in between. */
-static bool check_read(Batch *batch, int64_t written, Err *err)
-{
-    for (size_t i = 0; i < batch->range_count; i++) {
-        const ChangeMetrics *range = &batch->metrics[i];
-        if (!range->min_lsn_after_is_set)
-            return err_set(err, ERR_SOURCE_STATE,
-                           "capture instance %.*s went away while it was read, so rows may be "
-                           "missing; nothing was committed",
-                           STR_ARG(batch->stream->table.instances[0].name));
-        if (plan_is_lost(batch->ranges[i].from, range->min_lsn_after, true))
-            return lost(batch, batch->ranges[i].from, range->min_lsn_after, err);
-    }
-    batch->counts = batch_fold_counts(batch->metrics, batch->range_count);
-    return batch->counts.rows == written ||
-           err_set(err, ERR_INTERNAL, "read %lld rows and wrote %lld; nothing was committed",
-                   (long long)batch->counts.rows, (long long)written);
 }
 
 /* Bronze comes into being with the first rows: before, one question tells whether there are any. */
@@ -323,7 +119,8 @@ static bool read_and_append(Batch *batch, Err *err)
     parts.writer = writer;
     if (!read_parts(stream->env, stream->mssql, &parts, batch->arena, &adds, err)) goto done;
     count = drop_empty(adds, batch->range_count, &written);
-    if (!check_read(batch, written, err)) goto done;
+    if (!batch_check_read(batch, written, err)) goto done;
+    batch->counts = batch_fold_counts(batch->metrics, batch->range_count);
     ok = count == 0 || (bronze_append_batch(stream->bronze, writer, adds, count, stream->sink_id,
                                             stream->next_batch, &batch->counts, &outcome, err) &&
                         check_written(batch, outcome, "bronze", err));
@@ -340,7 +137,8 @@ static bool write_facts(Batch *batch, Err *err)
     FactsRow    *rows   = ARENA_ARRAY(batch->arena, FactsRow, batch->events.count + 1);
     DeltaOutcome outcome;
     /* Without a range, warnings wait for the next batch with one (2.4). */
-    bool   has_range     = lsn_compare(batch->end.lsn, stream->position.lsn) > 0;
+    bool has_range = batch->range_count > 0 ||
+                     (batch->is_done && lsn_compare(batch->end.lsn, stream->position.lsn) > 0);
     size_t warning_count = has_range ? stream->warnings.count : 0;
 
     if (!stream->facts) return true;
@@ -403,23 +201,22 @@ static bool check_counts(Batch *batch, Err *err)
 }
 
 /* A batch whose rows are in counts as processed: nothing of it can be lost any more (2.7). */
-static bool find_earlier_attempt(Batch *batch, bool *is_done, Err *err)
+static bool find_earlier_attempt(Batch *batch, Err *err)
 {
     Stream *stream = batch->stream;
     bool    is_in, has_counts, facts_in = false;
 
-    *is_done = false;
     if (!batch->is_replay) return true;
     if (!bronze_find_batch(stream->bronze, stream->sink_id, stream->next_batch, &is_in, &has_counts,
                            &batch->counts, err))
         return false;
-    *is_done = is_in && has_counts;
-    if (*is_done) return check_counts(batch, err);
+    batch->is_done = is_in && has_counts;
+    if (batch->is_done) return check_counts(batch, err);
     batch->counts = (BatchCounts){0};
     if (stream->facts &&
         !facts_has_batch(stream->facts, stream->sink_id, stream->next_batch, &facts_in, err))
         return false;
-    *is_done = facts_in && !is_in; /* its row is in and no rows are: it had none */
+    batch->is_done = facts_in && !is_in; /* its row is in and no rows are: it had none */
     return true;
 }
 
@@ -427,16 +224,16 @@ bool stream_run_batch(Stream *stream, const Offset *end, bool is_replay, Err *er
 {
     Batch   batch = {.stream = stream, .arena = arena_new(), .end = *end, .is_replay = is_replay};
     int64_t began_us = clock_utc_us(stream->env->clock);
-    bool    is_done, ok = false;
+    bool    ok       = false;
 
     batch.started_at = OPT_TIME(began_us);
-    if (!find_earlier_attempt(&batch, &is_done, err)) goto done;
-    if (!is_done) {
-        if (!plan_ranges(&batch, err)) goto done;
+    if (!find_earlier_attempt(&batch, err)) goto done;
+    if (!batch.is_done) {
+        if (!batch_plan_ranges(&batch, err)) goto done;
         began_us         = clock_utc_us(stream->env->clock);
         batch.started_at = OPT_TIME(began_us); /* planning does not count (11) */
         if (!read_and_append(&batch, err)) goto done;
-    } else if (!find_events_again(&batch, err)) {
+    } else if (!batch_find_events_again(&batch, err)) {
         goto done;
     }
     batch.duration_ms = (clock_utc_us(stream->env->clock) - began_us + 500) / 1000;

@@ -9,44 +9,6 @@
 
 /* --- what the source offers --- */
 
-/* The columns the query reads: captured, not computed. A type that the lake has no form for stops
- * the run. */
-static bool infer_columns(Stream *stream, Err *err)
-{
-    const CaptureInstance *instance = &stream->table.instances[0];
-    Column                *columns = ARENA_ARRAY(stream->arena, Column, instance->column_count + 1);
-    Buf                    computed = buf_new(stream->arena, 0);
-    size_t                 count    = 0;
-
-    for (size_t i = 0; i < instance->column_count; i++) {
-        const CapturedColumn *column = &instance->columns[i];
-
-        if (bronze_is_metadata_column(column->name))
-            return err_set(err, ERR_SOURCE_STATE,
-                           "column %.*s of %.*s has the name of a column bronze adds itself; leave "
-                           "it out of the capture instance",
-                           STR_ARG(column->name), STR_ARG(instance->name));
-        if (column->is_computed) {
-            buf_printf(&computed, "%s%.*s", computed.len ? ", " : "", STR_ARG(column->name));
-            continue;
-        }
-        if (!column->has_type)
-            return err_set(err, ERR_SOURCE_STATE,
-                           "column %.*s of capture instance %.*s has type %.*s, which has no form "
-                           "in the lake; make a capture instance without it",
-                           STR_ARG(column->name), STR_ARG(instance->name),
-                           STR_ARG(column->sql_type_name));
-        columns[count++] = (Column){.name = column->name, .type = column->type};
-    }
-    stream->captured = (Schema){.columns = columns, .column_count = count};
-    if (computed.len)
-        stream_warn(stream, str_printf(stream->arena,
-                                       "computed columns are left out, CDC gives no values for "
-                                       "them: %.*s",
-                                       STR_ARG(buf_str(&computed))));
-    return true;
-}
-
 /* Following a second instance is not built yet; reading past its start would lose what only it
  * captures. */
 bool stream_check_instances(const CaptureTable *table, Err *err)
@@ -65,7 +27,7 @@ static bool find_table(Stream *stream, Err *err)
 {
     return mssql_find_table(stream->mssql, stream->options->capture_instance, stream->arena,
                             &stream->table, err) &&
-           stream_check_instances(&stream->table, err) && infer_columns(stream, err);
+           stream_check_instances(&stream->table, err) && stream_choose_columns(stream, err);
 }
 
 static bool check_grant(Stream *stream, Err *err)

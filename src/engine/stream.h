@@ -6,6 +6,7 @@
 #include "state/control.h"
 #include "state/table_ref.h"
 #include "types/optional.h"
+#include "types/schema.h"
 
 typedef enum Trigger { TRIGGER_AVAILABLE_NOW, TRIGGER_INTERVAL, TRIGGER_CONTINUOUS } Trigger;
 typedef enum StartingPoint { START_EARLIEST, START_LATEST, START_LSN } StartingPoint;
@@ -41,6 +42,8 @@ typedef struct StreamOptions {
     StartingPoint starting;
     Lsn           starting_lsn;
     bool          schema_change_fails; /* schema_change_policy: fail */
+    bool          skips_lost_changes;  /* fail_on_data_loss: false */
+    Schema        columns;             /* the `columns` option; none: what is captured */
     const Str    *snapshot_keys;
     size_t        snapshot_key_count;
 } StreamOptions;

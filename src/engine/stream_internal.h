@@ -18,8 +18,10 @@ typedef struct Stream {
     StreamResult        *result;
     Arena               *arena; /* of the run */
     Mssql               *mssql;
-    CaptureTable         table;    /* as the run found it */
+    CaptureTable         table;    /* as the run found it, and as DDL it passed left it */
     Schema               captured; /* what the query reads */
+    const ColumnType    *held;     /* per column of `captured`: what its captured type must fit */
+    bool                 configured_is_gone; /* the configured instance no longer exists */
     Checkpoint          *checkpoint;
     Bronze              *bronze;
     Facts               *facts;   /* NULL: none */
@@ -37,6 +39,10 @@ typedef struct Stream {
 /* Logs a warning and keeps it for the next batch's facts row, once. `text` lives as long as the
  * run. */
 void stream_warn(Stream *stream, Str text);
+/* Sets what the query reads, from the instance's columns or the `columns` option (6.5, 12.4). */
+bool stream_choose_columns(Stream *stream, Err *err) MUST_CHECK;
+/* The captured types after DDL: ERR_SCHEMA_CHANGED when one no longer fits what is read (6.2). */
+bool stream_check_ddl(Stream *stream, const DdlEvent *ddl, size_t count, Err *err) MUST_CHECK;
 /* ERR_SCHEMA_CHANGED when the table has an instance that this version cannot follow. */
 bool stream_check_instances(const CaptureTable *table, Err *err) MUST_CHECK;
 /* Reads the server's clock and zone; what is odd about them becomes a warning. */

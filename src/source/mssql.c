@@ -26,7 +26,7 @@ static const char server_facts_sql[] =
 static bool read_facts(Mssql *mssql, Arena *scratch, Err *err) /* Q01 */
 {
     Rows   rows = {0};
-    size_t major, edition, name, cdc, snapshot, updateability, user;
+    size_t major, edition, name, cdc, snapshot, updateability, user, collation;
 
     if (!mssql_rows_on(mssql->meta, str_from_c(server_facts_sql), NULL, 0, 1, scratch, &rows, err))
         return false;
@@ -38,6 +38,7 @@ static bool read_facts(Mssql *mssql, Arena *scratch, Err *err) /* Q01 */
         !rows_find(&rows, "name", &name, err) || !rows_find(&rows, "is_cdc_enabled", &cdc, err) ||
         !rows_find(&rows, "snapshot_isolation_state", &snapshot, err) ||
         !rows_find(&rows, "updateability", &updateability, err) ||
+        !rows_find(&rows, "collation_name", &collation, err) ||
         !rows_find(&rows, "user_name", &user, err))
         return false;
     mssql->facts = (ServerFacts){
@@ -45,6 +46,7 @@ static bool read_facts(Mssql *mssql, Arena *scratch, Err *err) /* Q01 */
         .engine_edition           = rows_i64(&rows, 0, edition, 0),
         .database                 = str_copy(mssql->arena, rows_str(&rows, 0, name)),
         .user_name                = str_copy(mssql->arena, rows_str(&rows, 0, user)),
+        .collation                = str_copy(mssql->arena, rows_str(&rows, 0, collation)),
         .is_cdc_enabled           = rows_i64(&rows, 0, cdc, 0) != 0,
         .is_read_only             = str_equal_ignoring_case(rows_str(&rows, 0, updateability),
                                                             STR("READ_ONLY")),
@@ -107,6 +109,11 @@ bool mssql_open(const MssqlOptions *options, Mssql **out, Err *err)
     warn_about_facts(mssql);
     *out = mssql;
     return true;
+}
+
+Str mssql_get_collation(const Mssql *mssql)
+{
+    return mssql->facts.collation;
 }
 
 void mssql_close(Mssql *mssql)

@@ -36,6 +36,9 @@ typedef struct MssqlOptions {
 bool mssql_open(const MssqlOptions *options, Mssql **out, Err *err) MUST_CHECK;
 void mssql_close(Mssql *mssql); /* accepts NULL */
 
+/* The database's collation, as Q01 told it. */
+Str mssql_get_collation(const Mssql *mssql);
+
 /* --- capture instances (Q18 to Q22) --- */
 typedef struct CapturedColumn {
     Str         name;
@@ -76,6 +79,8 @@ typedef struct CaptureTable { /* every instance of one source table, oldest firs
  * ambiguous. */
 bool mssql_find_table(Mssql *mssql, Str capture_instance, Arena *arena, CaptureTable *out,
                       Err *err) MUST_CHECK;
+/* Ignoring case, an exact match wins; NULL if there is none. */
+const CapturedColumn *capture_find_column(const CaptureInstance *instance, Str name);
 /* A DDL statement the capture job recorded, start < lsn <= end (Q21). */
 typedef struct DdlEvent {
     Lsn lsn;

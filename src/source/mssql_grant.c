@@ -110,6 +110,12 @@ bool mssql_explain_change_error(const Mssql *mssql, SqlConn *conn, Str capture_i
                           "or __$command_id on SQL Server 2012 to 2016 without "
                           "KB3030352 (set include_command_id: false)",
                           STR_ARG(table)));
+    else if (err->code == ERR_SCHEMA_CHANGED && err->native == 0)
+        reword(err, ERR_SCHEMA_CHANGED,
+               str_printf(scratch,
+                          "a column of the change table %.*s changed after the batch was planned: "
+                          "restart the stream, it infers the columns again and resumes here",
+                          STR_ARG(table)));
     else if (err->native == 22981)
         reword(err, ERR_SOURCE_STATE,
                str_printf(scratch,

@@ -13,6 +13,7 @@ typedef struct ServerFacts {
     int64_t engine_edition;
     Str     database;
     Str     user_name;
+    Str     collation;
     bool    is_cdc_enabled;
     bool    is_read_only;
     int64_t snapshot_isolation_state;
@@ -139,12 +140,9 @@ typedef struct SelectList {
 
 /* `instances` of one table, oldest first; a column is the newest one's that captures it.
  * `from_source`: what the table lost is NULL. */
-bool mssql_select_list(const CaptureInstance *instances, size_t instance_count,
-                       const Schema *wanted, bool from_source, const char *alias, Arena *arena,
-                       SelectList *out, Err *err) MUST_CHECK;
-const CapturedColumn                       *
-capture_find_column(const CaptureInstance *instance,
-                                          Str name); /* ignoring case, an exact match wins; NULL if none */
+bool                  mssql_select_list(const CaptureInstance *instances, size_t instance_count,
+                                        const Schema *wanted, bool from_source, const char *alias, Arena *arena,
+                                        SelectList *out, Err *err) MUST_CHECK;
 const CapturedColumn *capture_find_newest(const CaptureInstance *instances, size_t count, Str name);
 
 #endif

@@ -8,6 +8,7 @@
 #define EVENT_BOOTSTRAP     "bootstrap"
 #define EVENT_RESNAPSHOT    "resnapshot"
 #define EVENT_SNAPSHOT_OPEN "snapshot_open"
+#define EVENT_DATA_SKIPPED  "data_skipped"
 
 /* One row; unset members and empty texts are NULL. */
 typedef struct FactsRow {

@@ -149,6 +149,20 @@ bool payload_parse_open(Str text, OpenDetail *out)
     return ok;
 }
 
+Str payload_skip(Arena *arena, Lsn from, Lsn to, Str reason)
+{
+    Buf        buf  = buf_new(arena, PAYLOAD_LIMIT_BYTES);
+    JsonWriter json = json_writer(&buf, true, true);
+
+    json_object_begin(&json);
+    json_member_str(&json, "from", lsn_str(arena, from));
+    json_member_str(&json, "to", lsn_str(arena, to));
+    json_member_bool(&json, "certain", reason.len == 0);
+    if (reason.len) json_member_str(&json, "reason", reason);
+    json_object_end(&json);
+    return buf_str(&buf);
+}
+
 Str payload_warnings(Arena *arena, const Str *warnings, size_t count)
 {
     Buf        buf;

@@ -28,6 +28,10 @@ typedef struct OpenDetail {
 Str  payload_full_open(Arena *arena, int64_t generation);
 bool payload_parse_open(Str text, OpenDetail *out);
 
+/* 'data_skipped' (9.5): `from` the first LSN not read, `to` where reading went on. With a reason it
+ * is not certain that anything was. */
+Str payload_skip(Arena *arena, Lsn from, Lsn to, Str reason);
+
 /* {"warnings": [...]}; an empty Str without any. */
 Str payload_warnings(Arena *arena, const Str *warnings, size_t count);
 
