@@ -103,6 +103,16 @@ bool parse_size_bytes(Str text, int64_t *out)
     return parse_with_unit(text, units, COUNT_OF(units), out);
 }
 
+/* What the list of allowed values does not say. */
+static const char *advice(SettingId id)
+{
+    switch ((int)id) {
+    case SET_ISOLATION: return "; uncommitted rows are never read";
+    case SET_MAX_COMMITS_PER_BATCH: return "; leave it out for no limit";
+    default: return "";
+    }
+}
+
 static bool is_one_of(Str text, const char *values)
 {
     Str rest = str_from_c(values), word;
@@ -119,8 +129,9 @@ static bool refuse(const SettingValue *value, const SettingSpec *spec, Str text,
 {
     bool is_option = str_starts_with(value->origin, STR("--"));
 
-    return err_set(err, is_option ? ERR_USAGE : ERR_CONFIG, "%.*s: %s is \"%.*s\"; allowed: %s",
-                   STR_ARG(value->origin), spec->key, STR_ARG(text), allowed);
+    return err_set(err, is_option ? ERR_USAGE : ERR_CONFIG, "%.*s: %s is \"%.*s\"; allowed: %s%s",
+                   STR_ARG(value->origin), spec->key, STR_ARG(text), allowed,
+                   advice((SettingId)(spec - specs)));
 }
 
 static bool check_number(const SettingSpec *spec, const SettingValue *value, Err *err)

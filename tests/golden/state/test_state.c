@@ -61,6 +61,11 @@ static void texts_of_commits_and_details(void **state)
     line(&out, "without a commit time", payload_snapshot(lake->arena, STR("dbo_t"), &unknown));
     line(&out, "facts detail of a full open", payload_full_open(lake->arena, 0));
     line(&out, "of a batch with warnings", payload_warnings(lake->arena, some, 2));
+    line(&out, "of a skip",
+         payload_skip(lake->arena, lsn_number(0x11), lsn_number(0x31), STR_EMPTY));
+    line(
+        &out, "of one that is not certain",
+        payload_skip(lake->arena, lsn_number(0x11), lsn_number(0x31), STR("cleanup \xe2\x80\xa6")));
     assert_golden("state/payloads.txt", buf_str(&out));
     lake_close(lake);
 }

@@ -113,8 +113,20 @@ static void what_this_version_cannot_do_is_refused_before_anything_is_read(void 
     assert_err(&err, ERR_USAGE, "resnapshot");
     assert_false(options_of(arena, WORDS(COMPLETE, "--snapshot-on-switch"), &options, &err));
     assert_err(&err, ERR_USAGE, "snapshot_on_switch");
-    assert_false(options_of(arena, WORDS(COMPLETE, "--fail-on-data-loss=no"), &options, &err));
-    assert_err(&err, ERR_USAGE, "fail_on_data_loss");
+    assert_ok(options_of(arena, WORDS(COMPLETE, "--fail-on-data-loss=no"), &options, &err), &err);
+    assert_true(options.skips_lost_changes);
+    assert_false(
+        options_of(/* T12.2: for its own reason, not for what is not built */
+                   arena, WORDS(COMPLETE, "--fail-on-data-loss=no", "--on-data-loss", "resnapshot"),
+                   &options, &err));
+    assert_err(&err, ERR_USAGE, "would be skipped, and the next run would not see the gap");
+    assert_ok(options_of(arena, WORDS(COMPLETE, "--columns", "a INT, `b c` DECIMAL(9,2)"), &options,
+                         &err),
+              &err);
+    assert_int_equal(options.columns.column_count, 2);
+    assert_str_is(options.columns.columns[1].name, "b c");
+    assert_false(options_of(arena, WORDS(COMPLETE, "--columns", "a TEXT"), &options, &err));
+    assert_err(&err, ERR_USAGE, "--columns: columns: column a has type TEXT; allowed: BOOLEAN");
     assert_false(options_of(arena, WORDS(COMPLETE, "--bootstrap", "--starting-lsn", "latest"),
                             &options, &err));
     assert_err(&err, ERR_USAGE, "one or the other");
