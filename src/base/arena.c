@@ -40,7 +40,14 @@ typedef struct Chunk {
     alignas(max_align_t) char bytes[];
 } Chunk;
 
+typedef struct End {
+    struct End *next;
+    void (*run)(void *arg);
+    void *arg;
+} End;
+
 struct Arena {
+    End   *ends;       /* in the arena's own memory */
     Chunk *current;    /* newest first; allocation happens in the first */
     Chunk *spare;      /* kept by arena_reset, empty */
     size_t next_bytes; /* capacity of the next new chunk */
@@ -100,9 +107,24 @@ static void free_chunks(Chunk *chunk)
     }
 }
 
+void arena_at_end(Arena *arena, void (*end)(void *arg), void *arg)
+{
+    End *entry  = ARENA_NEW(arena, End);
+    *entry      = (End){.next = arena->ends, .run = end, .arg = arg};
+    arena->ends = entry;
+}
+
+static void run_ends(Arena *arena)
+{
+    for (End *end = arena->ends; end != NULL; end = end->next)
+        end->run(end->arg);
+    arena->ends = NULL;
+}
+
 void arena_close(Arena *arena)
 {
     if (arena == NULL) return;
+    run_ends(arena);
     free_chunks(arena->current);
     free_chunks(arena->spare);
     mem_free(arena);
@@ -112,6 +134,7 @@ void arena_reset(Arena *arena)
 {
     size_t kept = 0;
 
+    run_ends(arena);
     for (Chunk *chunk = arena->spare; chunk != NULL; chunk = chunk->next)
         kept += chunk->capacity;
     for (Chunk *chunk = arena->current, *next; chunk != NULL; chunk = next) {

@@ -27,6 +27,9 @@ void *arena_alloc_uninit(Arena *arena, size_t size); /* not zeroed: for large bu
  * New bytes are not zeroed. */
 bool   arena_extend(Arena *arena, void *ptr, size_t old_size, size_t new_size);
 size_t arena_used(const Arena *arena); /* bytes handed out since the last reset */
+/* Calls `end` before the memory goes, at the next reset or close; the newest first. For what others
+ * know by a name and must not find any more. */
+void arena_at_end(Arena *arena, void (*end)(void *arg), void *arg);
 
 #define ARENA_NEW(arena, Type)          ((Type *)arena_alloc((arena), sizeof(Type)))
 #define ARENA_ARRAY(arena, Type, count) ((Type *)arena_alloc_array((arena), (count), sizeof(Type)))

@@ -7,7 +7,7 @@
 #define Z85_UUID_CHARS 20
 #define UUID_BYTES     16
 #define FRAME_BYTES    4 /* the size before a vector, and the checksum behind it */
-#define ROW_LIMIT      ((uint64_t)INT32_MAX) /* DuckDB counts the bits of a BIT in 32 bits */
+#define ROW_LIMIT      ((uint64_t)INT64_MAX) /* what the format has room for */
 
 typedef struct Descriptor {
     Str     storage, path;
@@ -16,12 +16,13 @@ typedef struct Descriptor {
 
 /* --- encodings --- */
 
+static const char z85_alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   ".-:+=^!/*?&<>()[]{}@%$#";
+
 static int z85_value(char c)
 {
-    static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                   ".-:+=^!/*?&<>()[]{}@%$#";
-    const char       *found      = c ? strchr(alphabet, c) : NULL;
-    return found ? (int)(found - alphabet) : -1;
+    const char *found = c ? strchr(z85_alphabet, c) : NULL;
+    return found ? (int)(found - z85_alphabet) : -1;
 }
 
 bool z85_decode(Str text, Arena *arena, Bytes *out)
@@ -44,14 +45,34 @@ bool z85_decode(Str text, Arena *arena, Bytes *out)
     return true;
 }
 
+Str z85_encode(Bytes bytes, Arena *arena)
+{
+    Buf buf = buf_new(arena, 0);
+
+    for (size_t at = 0; at < bytes.len; at += 4) {
+        uint32_t value = 0, power = 85 * 85 * 85 * 85;
+        for (size_t i = at; i < at + 4; i++)
+            value = value << 8 | (i < bytes.len ? bytes.ptr[i] : 0);
+        for (; power > 0; power /= 85)
+            buf_append_char(&buf, z85_alphabet[value / power % 85]);
+    }
+    return buf_str(&buf);
+}
+
+/* Four bits at a time. */
 uint32_t crc32_of(Bytes data)
 {
-    uint32_t crc = UINT32_MAX;
+    uint32_t table[16], crc = UINT32_MAX;
 
+    for (uint32_t i = 0; i < COUNT_OF(table); i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 4; bit++)
+            table[i] = (table[i] >> 1) ^ (table[i] & 1 ? UINT32_C(0xEDB88320) : 0);
+    }
     for (size_t i = 0; i < data.len; i++) {
         crc ^= data.ptr[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = (crc >> 1) ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
     }
     return ~crc;
 }
@@ -239,18 +260,19 @@ static bool read_inline(const VectorReader *reader, const DeltaFile *file,
 }
 
 static bool check_count(const VectorReader *reader, const DeltaFile *file,
-                        const Descriptor *descriptor, const DeletionBits *bits, Str where, Err *err)
+                        const Descriptor *descriptor, const RowSet *rows, Str where, Err *err)
 {
-    if (bits->row_count == (uint64_t)descriptor->cardinality) return true;
+    if (rows->row_count == (uint64_t)descriptor->cardinality) return true;
     return err_set(err, ERR_DAMAGED,
                    "DELTA-D01 table %.*s: the deletion vector of file %.*s is damaged: %.*s, byte "
                    "%lld: it has %llu positions, %lld in the log",
                    STR_ARG(reader->place->path), STR_ARG(file->path), STR_ARG(where),
-                   (long long)descriptor->offset, (unsigned long long)bits->row_count,
+                   (long long)descriptor->offset, (unsigned long long)rows->row_count,
                    (long long)descriptor->cardinality);
 }
 
-bool vector_reader_read(VectorReader *reader, const DeltaFile *file, DeletionBits *out, Err *err)
+bool vector_reader_read(VectorReader *reader, const DeltaFile *file, Arena *arena, RowSet *out,
+                        Err *err)
 {
     Descriptor   descriptor;
     VectorDamage damage;
@@ -271,7 +293,7 @@ bool vector_reader_read(VectorReader *reader, const DeltaFile *file, DeletionBit
     }
     if (file->row_count >= 0 && (uint64_t)file->row_count < limit)
         limit = (uint64_t)file->row_count;
-    if (deletion_bits_read(data, limit, reader->arena, out, &damage))
+    if (deletion_rows_read(data, limit, arena, out, &damage))
         return check_count(reader, file, &descriptor, out, where, err);
     if (!damage.is_obsolete)
         return fail_damaged(reader, file, where, start + damage.at, damage.what, err);

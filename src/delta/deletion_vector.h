@@ -9,13 +9,7 @@
 #define TIDELAKE_DELTA_DELETION_VECTOR_H
 
 #include "delta/delta_internal.h"
-
-/* Positions as bits, the first one the highest of its byte, as DuckDB's type BIT has them. */
-typedef struct DeletionBits {
-    uint8_t *bytes;
-    uint64_t bit_count; /* 1 + the last position, 0: none */
-    uint64_t row_count; /* positions */
-} DeletionBits;
+#include "types/row_set.h"
 
 typedef struct VectorDamage {
     const char *what;
@@ -24,11 +18,13 @@ typedef struct VectorDamage {
 } VectorDamage;
 
 /* The bytes of one vector, from the magic number on. Every position must be below `row_limit`. */
-bool deletion_bits_read(Bytes data, uint64_t row_limit, Arena *arena, DeletionBits *out,
-                        VectorDamage *damage) MUST_CHECK;
+bool  deletion_rows_read(Bytes data, uint64_t row_limit, Arena *arena, RowSet *out,
+                         VectorDamage *damage) MUST_CHECK;
+Bytes deletion_rows_write(const RowSet *rows, Arena *arena);
 
 /* Z85: five characters for four bytes. */
 bool z85_decode(Str text, Arena *arena, Bytes *out) MUST_CHECK;
+Str  z85_encode(Bytes bytes, Arena *arena); /* bytes of NUL make the last group four */
 /* The checksum of zlib and PNG. */
 uint32_t crc32_of(Bytes data);
 
@@ -42,9 +38,9 @@ typedef struct VectorReader {
 VectorReader vector_reader_open(const LogPlace *place, Arena *arena);
 void         vector_reader_close(VectorReader *reader);
 bool         delta_file_has_vector(const DeltaFile *file);
-/* Of a file that has one. ERR_DAMAGED DELTA-D01: the vector is damaged, L08: it is not there;
+/* Of a file that has one; the rows live in `arena`. ERR_DAMAGED DELTA-D01: the vector is damaged, L08: it is not there;
  * ERR_UNSUPPORTED DELTA-D02, D03: a form that is not read. */
-bool vector_reader_read(VectorReader *reader, const DeltaFile *file, DeletionBits *out,
+bool vector_reader_read(VectorReader *reader, const DeltaFile *file, Arena *arena, RowSet *out,
                         Err *err) MUST_CHECK;
 
 #endif

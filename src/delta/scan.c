@@ -4,8 +4,7 @@
 typedef struct ScanPlan {
     const DeltaFile **files;
     Str              *locals;
-    Str              *deleted; /* per file a BIT of the deleted rows as SQL; NULL: none has any */
-    uint64_t         *deleted_bits;
+    const RowSet    **deleted; /* per file; NULL: none has any */
     size_t            count;
 } ScanPlan;
 
@@ -55,20 +54,13 @@ static bool read_vectors(const DeltaTable *table, ScanPlan *plan, Arena *arena, 
 {
     Arena       *scratch = arena_new();
     VectorReader reader  = vector_reader_open(&table->place, scratch);
+    RowSet      *sets    = ARENA_ARRAY(arena, RowSet, plan->count);
     bool         ok      = true;
 
-    plan->deleted      = ARENA_ARRAY(arena, Str, plan->count + 1);
-    plan->deleted_bits = ARENA_ARRAY(arena, uint64_t, plan->count + 1);
+    plan->deleted = ARENA_ARRAY(arena, const RowSet *, plan->count);
     for (size_t i = 0; ok && i < plan->count; i++) {
-        DeletionBits bits = {.bytes = NULL};
-        ok                = vector_reader_read(&reader, plan->files[i], &bits, err);
-        if (!ok) break;
-        plan->deleted_bits[i] = bits.bit_count;
-        plan->deleted[i]      = bits.bit_count == 0
-                                    ? STR("CAST(NULL AS BIT)")
-                                    : duck_bits_literal(
-                                          arena,
-                                          (Bytes){bits.bytes, (size_t)((bits.bit_count + 7) / 8)});
+        ok               = vector_reader_read(&reader, plan->files[i], arena, &sets[i], err);
+        plan->deleted[i] = &sets[i];
     }
     vector_reader_close(&reader);
     arena_close(scratch);
@@ -87,23 +79,6 @@ static bool split_vectors(const DeltaTable *table, const ScanPlan *all, Arena *a
         to->locals[to->count++] = all->locals[i];
     }
     return partly_out->count == 0 || read_vectors(table, partly_out, arena, err);
-}
-
-/* A file's bits end with its last deleted row. */
-static void append_filter(Buf *sql, const ScanPlan *plan, Arena *arena)
-{
-    Str bits = STR("p.deleted"), count = STR("p.deleted_bits");
-
-    if (!plan->deleted) return;
-    if (plan->count == 1) {
-        bits  = plan->deleted[0];
-        count = str_printf(arena, "%llu", (unsigned long long)plan->deleted_bits[0]);
-    }
-    buf_append_c(sql, " WHERE CASE WHEN f.file_row_number < ");
-    buf_append(sql, count);
-    buf_append_c(sql, " THEN get_bit(");
-    buf_append(sql, bits);
-    buf_append_c(sql, ", CAST(f.file_row_number AS INTEGER)) = 0 ELSE true END");
 }
 
 /* --- partition columns: values of the add action, not of the file --- */
@@ -164,6 +139,30 @@ static Schema stored_columns(const Header *header, const Schema *wanted, Arena *
     return (Schema){.columns = columns, .column_count = count};
 }
 
+/* A text that every row of a file has. */
+typedef Str (*FileText)(const DeltaFile *file, Str column, Arena *arena);
+
+static Str path_literal(const DeltaFile *file, Str column, Arena *arena)
+{
+    (void)column;
+    return duck_quote_literal(arena, file->path);
+}
+
+static Str by_file_sql(const ScanPlan *plan, FileText text, Str column, Arena *arena)
+{
+    Buf buf = buf_new(arena, 0);
+
+    if (plan->count == 0) return STR("CAST(NULL AS VARCHAR)");
+    if (plan->count == 1) return text(plan->files[0], column, arena);
+    buf_append_c(&buf, "list_extract(CAST([");
+    for (size_t i = 0; i < plan->count; i++) {
+        if (i > 0) buf_append_c(&buf, ", ");
+        buf_append(&buf, text(plan->files[i], column, arena));
+    }
+    buf_append_c(&buf, "] AS VARCHAR[]), CAST(f.file_index AS BIGINT) + 1)");
+    return buf_str(&buf);
+}
+
 /* What a column of the table is in the FROM clause. */
 static Str source_sql(const Header *header, const ScanPlan *plan, const Column *column,
                       Arena *arena)
@@ -175,10 +174,9 @@ static Str source_sql(const Header *header, const ScanPlan *plan, const Column *
         return str_printf(
             arena, "f.%.*s",
             STR_ARG(duck_quote_identifier(arena, duck_scan_column(arena, column->name))));
-    Str text = STR("NULL");
-    if (plan->count == 1) text = partition_literal(plan->files[0], column->name, arena);
-    if (plan->count > 1) text = str_printf(arena, "p.v%td", partition);
-    return str_printf(arena, "CAST(%.*s AS %.*s)", STR_ARG(text), STR_ARG(type));
+    return str_printf(arena, "CAST(%.*s AS %.*s)",
+                      STR_ARG(by_file_sql(plan, partition_literal, column->name, arena)),
+                      STR_ARG(type));
 }
 
 static void append_column(Buf *sql, const Header *header, const ScanPlan *plan,
@@ -202,51 +200,20 @@ static void append_column(Buf *sql, const Header *header, const ScanPlan *plan,
                    STR_ARG(name));
 }
 
-/* Local names back to the paths of their adds and their partition values. */
-static void append_adds(Buf *sql, const Header *header, const ScanPlan *plan, Arena *arena)
-{
-    const StrList *partitions = &header->metadata.partition_columns;
-
-    buf_append_c(sql, " JOIN (VALUES ");
-    for (size_t i = 0; i < plan->count; i++) {
-        buf_printf(sql, "%s(%.*s, %.*s", i > 0 ? ", " : "",
-                   STR_ARG(duck_quote_literal(arena, plan->locals[i])),
-                   STR_ARG(duck_quote_literal(arena, plan->files[i]->path)));
-        for (size_t j = 0; j < partitions->count; j++)
-            buf_printf(sql, ", %.*s",
-                       STR_ARG(partition_literal(plan->files[i], partitions->items[j], arena)));
-        if (plan->deleted) {
-            buf_printf(sql, ", CAST(%llu AS BIGINT), ", (unsigned long long)plan->deleted_bits[i]);
-            buf_append(sql, plan->deleted[i]);
-        }
-        buf_append_char(sql, ')');
-    }
-    buf_append_c(sql, ") p(local, path");
-    for (size_t j = 0; j < partitions->count; j++)
-        buf_printf(sql, ", v%zu", j);
-    if (plan->deleted) buf_append_c(sql, ", deleted_bits, deleted");
-    buf_append_c(sql, ") ON f.filename = p.local");
-}
-
 static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
 {
-    if (plan->count == 0) {
-        buf_append_c(sql,
-                     ", CAST(NULL AS VARCHAR) AS \"__$file\", CAST(NULL AS BIGINT) AS \"__$row\"");
-    } else if (plan->count == 1) {
-        buf_printf(sql, ", %.*s AS \"__$file\", f.file_row_number AS \"__$row\"",
-                   STR_ARG(duck_quote_literal(arena, plan->files[0]->path)));
-    } else {
-        buf_append_c(sql, ", p.path AS \"__$file\", f.file_row_number AS \"__$row\"");
-    }
+    buf_append_c(sql, ", ");
+    buf_append(sql, by_file_sql(plan, path_literal, STR_EMPTY, arena));
+    buf_append_c(sql, " AS \"__$file\", ");
+    buf_append_c(sql, plan->count > 0 ? "f.file_row_number" : "CAST(NULL AS BIGINT)");
+    buf_append_c(sql, " AS \"__$row\"");
 }
 
-static void append_select(Buf *sql, const Header *header, const ScanPlan *plan,
+static void append_select(Buf *sql, const DeltaTable *table, const ScanPlan *plan,
                           const Schema *wanted, bool with_position, Arena *arena)
 {
-    Schema stored     = stored_columns(header, wanted, arena);
-    bool   needs_adds = with_position || plan->deleted ||
-                      header->metadata.partition_columns.count > 0;
+    const Header *header = table_header(table);
+    Schema        stored = stored_columns(header, wanted, arena);
 
     buf_append_c(sql, "SELECT ");
     for (size_t i = 0; i < wanted->column_count; i++) {
@@ -257,8 +224,9 @@ static void append_select(Buf *sql, const Header *header, const ScanPlan *plan,
     buf_append_c(sql, " FROM ");
     buf_append(sql, duck_read_parquet_sql(arena, plan->locals, plan->count, &stored));
     buf_append_c(sql, " f");
-    if (plan->count > 1 && needs_adds) append_adds(sql, header, plan, arena);
-    append_filter(sql, plan, arena);
+    if (!plan->deleted) return;
+    buf_append_c(sql, " WHERE ");
+    buf_append(sql, duck_row_filter_sql(table->context->duck, plan->deleted, plan->count, arena));
 }
 
 bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count,
@@ -275,13 +243,12 @@ bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t fil
         return false;
     buf_append_char(&sql, '(');
     if (whole.count > 0 || partly.count == 0)
-        append_select(&sql, header, &whole, wanted, with_position, arena);
+        append_select(&sql, table, &whole, wanted, with_position, arena);
     if (whole.count > 0 && partly.count > 0) buf_append_c(&sql, " UNION ALL ");
-    if (partly.count > 0) append_select(&sql, header, &partly, wanted, with_position, arena);
+    if (partly.count > 0) append_select(&sql, table, &partly, wanted, with_position, arena);
     buf_append_char(&sql, ')');
     if (sql.overflow)
-        return err_set(err, ERR_LIMIT,
-                       "table %.*s: its deletion vectors are larger than one query may be",
+        return err_set(err, ERR_LIMIT, "table %.*s: its files are more than one query may name",
                        STR_ARG(table->place.path));
     *sql_out = buf_str(&sql);
     return true;

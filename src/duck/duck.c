@@ -107,6 +107,7 @@ static bool set_up(Duck *duck, InstanceKind kind, duckdb_database database, Err 
     if (!ok) duck_set_err(err, duckdb_result_error(&result));
     duckdb_destroy_result(&result);
     if (ok && kind == INSTANCE_WRITER) ok = duck_register_rows(connection, duck, err);
+    if (ok && kind == INSTANCE_QUERY) ok = duck_register_row_filter(connection, duck, err);
     duckdb_disconnect(&connection);
     return ok;
 }
@@ -182,6 +183,7 @@ void duck_close(Duck *duck)
     if (duck->options.cancel) cancel_unregister(duck->options.cancel, duck->cancel_handle);
     for (size_t i = 0; i < INSTANCE_COUNT; i++)
         duckdb_close(&duck->databases[i]);
+    duck_forget_row_filters(duck);
     (void)pthread_mutex_destroy(&duck->open_lock);
     (void)pthread_mutex_destroy(&duck->lock);
     mem_free(duck->temp_directory);

@@ -15,6 +15,7 @@
 
 #include "base/cancel.h"
 #include "types/row_block.h"
+#include "types/row_set.h"
 
 typedef struct Duck Duck;
 
@@ -92,17 +93,22 @@ bool duck_copy_query(DuckSession *session, Str select_sql, const Schema *schema,
                      const DuckWriteOptions *options, Arena *arena, DuckFile *out,
                      Err *err) MUST_CHECK;
 
+/* --- rows that are gone --- */
+
+/* A condition over duck_read_parquet_sql(...) under the alias `f`: false for the rows of sets[i] in
+ * the i-th of its files, true for all others (delta.md 1.13). NULL: none. Queries may ask it as
+ * long as `arena` lives, and the sets must. */
+Str duck_row_filter_sql(Duck *duck, const RowSet *const *sets, size_t count, Arena *arena);
+
 /* --- SQL text --- */
 
 Str duck_quote_identifier(Arena *arena, Str name); /* "na""me" */
 Str duck_quote_literal(Arena *arena, Str text);    /* 'te''xt' */
-/* A value of type BIT, the first bit the highest of its byte. Not for no bytes. */
-Str duck_bits_literal(Arena *arena, Bytes bits);
 Str duck_type_name(Arena *arena, ColumnType type); /* SMALLINT, DECIMAL(10,2), TIMESTAMP, ... */
 /* read_parquet([...], hive_partitioning=false, schema=MAP{...}): the only form in which data files
  * are read (delta.md 5.6). Columns a file lacks are NULL, narrower types are cast, paths are no
- * patterns. `filename` and `file_row_number` are virtual columns of it; of no files at all it is an
- * empty relation without them. */
+ * patterns. `filename`, `file_index` (of local_paths) and `file_row_number` are virtual columns of
+ * it; of no files at all it is an empty relation without them. */
 Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
                           const Schema *schema);
 /* The name under which it exposes a column: the column's own, unless a virtual one has that. */

@@ -30,6 +30,15 @@ typedef struct RowSource {
     Err               err;       /* what the stream raised */
 } RowSource;
 
+/* Rows that are gone, of each file of one scan. `id` is what SQL knows them by. */
+typedef struct RowFilter {
+    struct RowFilter    *next;
+    int64_t              id;
+    Duck                *duck; /* NULL: closed before the arena */
+    const RowSet *const *sets;
+    size_t               count;
+} RowFilter;
+
 struct Duck {
     DuckOptions     options;
     char           *temp_directory;
@@ -39,6 +48,8 @@ struct Duck {
     Connection     *connections;
     RowSource      *sources;
     int64_t         last_source_id;
+    RowFilter      *filters;
+    int64_t         last_filter_id;
     int             cancel_handle;
 };
 
@@ -105,6 +116,12 @@ void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options);
 /* Teaches a new instance the table function that pulls row streams; once, because connections that
  * did so at the same time would be in each other's way. */
 bool duck_register_rows(duckdb_connection connection, Duck *duck, Err *err) MUST_CHECK;
+
+/* --- duck_row_filter.c --- */
+/* Teaches a new instance the condition of duck_row_filter_sql. */
+bool duck_register_row_filter(duckdb_connection connection, Duck *duck, Err *err) MUST_CHECK;
+/* Lets go of filters whose arenas outlive the Duck. */
+void duck_forget_row_filters(Duck *duck);
 
 /* --- duck_checkpoint.c --- */
 /* The actions of a checkpoint; names and order of delta.md 2.13. libduckdb keeps the letters' case.

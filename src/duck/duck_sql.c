@@ -39,25 +39,6 @@ Str duck_quote_literal(Arena *arena, Str text)
     return buf_str(&sql);
 }
 
-Str duck_bits_literal(Arena *arena, Bytes bits)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    Buf               sql      = buf_new(arena, 0);
-
-    buf_append_c(&sql, "CAST(from_base64('");
-    for (size_t i = 0; i < bits.len; i += 3) {
-        size_t   left   = bits.len - i;
-        uint32_t second = left > 1 ? bits.ptr[i + 1] : 0, third = left > 2 ? bits.ptr[i + 2] : 0;
-        uint32_t group   = (uint32_t)bits.ptr[i] << 16 | second << 8 | third;
-        char     text[4] = {digits[group >> 18], digits[group >> 12 & 63],
-                        left > 1 ? digits[group >> 6 & 63] : '=',
-                        left > 2 ? digits[group & 63] : '='};
-        buf_append_bytes(&sql, text, sizeof text);
-    }
-    buf_append_c(&sql, "') AS BIT)");
-    return buf_str(&sql);
-}
-
 /* A bracket expression of one character stands for that character alone. */
 void duck_append_path_literal(Buf *sql, Str path)
 {

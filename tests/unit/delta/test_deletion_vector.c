@@ -39,20 +39,24 @@ static Bytes unhex(Arena *arena, const char *hex)
 static void assert_positions(const char *hex, const uint64_t *want, size_t count)
 {
     Arena       *arena = arena_new();
-    DeletionBits bits;
+    RowSet       rows;
     VectorDamage damage;
-    uint64_t     at = 0;
+    RowSetPlace  place = {0};
+    uint64_t     at    = 0, first, last;
 
-    assert_true(deletion_bits_read(unhex(arena, hex), 200000, arena, &bits, &damage));
-    assert_int_equal(bits.row_count, count);
-    assert_int_equal(bits.bit_count, count > 0 ? want[count - 1] + 1 : 0);
-    for (uint64_t i = 0; i < bits.bit_count; i++)
-        if (bits.bytes[i / 8] >> (7 - i % 8) & 1) assert_int_equal(i, want[at++]);
+    assert_true(deletion_rows_read(unhex(arena, hex), INT64_MAX, arena, &rows, &damage));
+    assert_int_equal(rows.row_count, count);
+    assert_int_equal(rows.next, count > 0 ? want[count - 1] + 1 : 0);
+    while (row_set_next(&rows, &place, &first, &last))
+        for (; first <= last; first++)
+            assert_int_equal(first, want[at++]);
     assert_int_equal(at, count);
+    Bytes written = deletion_rows_write(&rows, arena);
+    assert_true(str_equal(hex_encode(arena, written, false), str_from_c(hex)));
     arena_close(arena);
 }
 
-static void every_kind_of_container_is_read(void **state)
+static void every_kind_of_container_is_read_and_written(void **state)
 {
     uint64_t six[] = {3, 4, 7, 11, 18, 29}, run[62];
     uint64_t four[22];
@@ -63,6 +67,29 @@ static void every_kind_of_container_is_read(void **state)
     assert_positions("d1d33964"
                      "0000000000000000",
                      NULL, 0);
+    uint64_t far[] = {0, (UINT64_C(1) << 32) + 5}; /* two buckets */
+    assert_positions("d1d33964"
+                     "0200000000000000"
+                     "00000000"
+                     "3a300000"
+                     "01000000"
+                     "00000000"
+                     "10000000"
+                     "0000"
+                     "01000000"
+                     "3a300000"
+                     "01000000"
+                     "00000000"
+                     "10000000"
+                     "0500",
+                     far, 2);
+    uint64_t ends[] = {0, 9}; /* as Databricks wrote them */
+    assert_positions(ONE_BUCKET "3a300000"
+                                "01000000"
+                                "00000100"
+                                "10000000"
+                                "00000900",
+                     ends, 2);
     for (uint64_t i = 0; i < 60; i++)
         run[i] = i;
     assert_positions(ONE_BUCKET "3b300000"
@@ -109,23 +136,25 @@ static void a_bitmap_container_is_read(void **state)
                                                          "0000ff7f"
                                                          "10000000");
     uint8_t     *bytes = ARENA_ARRAY(arena, uint8_t, head.len + BITMAP_BYTES);
-    DeletionBits bits;
+    RowSet       rows;
     VectorDamage damage;
     (void)state;
 
     memcpy(bytes, head.ptr, head.len);
     memset(bytes + head.len, 0xAA, BITMAP_BYTES); /* every odd position */
     Bytes data = {bytes, head.len + BITMAP_BYTES};
-    assert_true(deletion_bits_read(data, 65536, arena, &bits, &damage));
-    assert_int_equal(bits.row_count, 32768);
-    assert_int_equal(bits.bit_count, 65536);
-    for (size_t i = 0; i < BITMAP_BYTES; i++)
-        assert_int_equal(bits.bytes[i], 0x55);
-    assert_false(deletion_bits_read(data, 65535, arena, &bits, &damage));
+    assert_true(deletion_rows_read(data, 65536, arena, &rows, &damage));
+    assert_int_equal(rows.row_count, 32768);
+    for (uint64_t i = 0; i < 65536; i++)
+        assert_int_equal(row_set_has(&rows, i), i % 2);
+    assert_int_equal(rows.next, 65536);
+    Bytes again = deletion_rows_write(&rows, arena);
+    assert_true(str_equal(bytes_str(again), bytes_str(data)));
+    assert_false(deletion_rows_read(data, 65535, arena, &rows, &damage));
     assert_string_equal(damage.what, "a position beyond the rows of the file");
     assert_int_equal(damage.at, data.len - 1);
     bytes[head.len + 5] = 0;
-    assert_false(deletion_bits_read(data, 65536, arena, &bits, &damage));
+    assert_false(deletion_rows_read(data, 65536, arena, &rows, &damage));
     assert_string_equal(damage.what, "a bitmap has not as many positions as it says");
     assert_int_equal(damage.at, head.len);
     arena_close(arena);
@@ -231,9 +260,9 @@ static void damage_is_told_with_its_place(void **state)
     (void)state;
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        DeletionBits bits;
+        RowSet       rows;
         VectorDamage damage;
-        assert_false(deletion_bits_read(unhex(arena, cases[i].hex), 200000, arena, &bits, &damage));
+        assert_false(deletion_rows_read(unhex(arena, cases[i].hex), 200000, arena, &rows, &damage));
         assert_string_equal(damage.what, cases[i].what);
         assert_int_equal(damage.at, cases[i].at);
         assert_false(damage.is_obsolete);
@@ -250,10 +279,10 @@ static void a_cut_vector_is_never_read(void **state)
 
     for (size_t len = 0; len < whole.len; len++) {
         uint8_t     *part = mem_alloc(len + 1); /* the sanitizer watches its end */
-        DeletionBits bits;
+        RowSet       rows;
         VectorDamage damage;
         memcpy(part, whole.ptr, len);
-        assert_false(deletion_bits_read((Bytes){part, len}, 30, arena, &bits, &damage));
+        assert_false(deletion_rows_read((Bytes){part, len}, 30, arena, &rows, &damage));
         assert_true(damage.at <= len);
         mem_free(part);
     }
@@ -270,6 +299,17 @@ static void z85_and_the_checksum_are_those_of_others(void **state)
     assert_true(str_equal(hex_encode(arena, bytes, false), STR(SIX)));
     assert_int_equal(crc32_of(bytes), 0xacd74a79);
     assert_int_equal(crc32_of(str_bytes(STR("123456789"))), 0xCBF43926);
+    assert_true(str_equal(z85_encode(bytes, arena), STR(SIX_Z85)));
+    for (size_t len = 0; len <= 40; len++) { /* padded with NUL */
+        uint8_t raw[40];
+        for (size_t i = 0; i < len; i++)
+            raw[i] = (uint8_t)(i * 37 + len);
+        assert_true(z85_decode(z85_encode((Bytes){raw, len}, arena), arena, &bytes));
+        assert_int_equal(bytes.len, (len + 3) / 4 * 4);
+        assert_memory_equal(bytes.ptr, raw, len);
+        for (size_t i = len; i < bytes.len; i++)
+            assert_int_equal(bytes.ptr[i], 0);
+    }
     assert_true(z85_decode(STR("^Bg9^0000000000"), arena, &bytes));
     assert_true(str_equal(hex_encode(arena, bytes, false), STR("d1d339640000000000000000")));
     assert_false(z85_decode(STR("^Bg9"), arena, &bytes));
@@ -510,7 +550,7 @@ static void a_vector_at_an_absolute_path_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_container_is_read),
+        cmocka_unit_test(every_kind_of_container_is_read_and_written),
         cmocka_unit_test(a_bitmap_container_is_read),
         cmocka_unit_test(damage_is_told_with_its_place),
         cmocka_unit_test(a_cut_vector_is_never_read),
