@@ -89,6 +89,39 @@ static void only_the_newest_allocation_is_extended_in_place(void **state)
     arena_close(arena);
 }
 
+typedef struct Ending {
+    int *told;
+    int  digit;
+} Ending;
+
+static void append_digit(void *arg)
+{
+    const Ending *ending = arg;
+    *ending->told        = *ending->told * 10 + ending->digit;
+}
+
+static void ends_run_once_and_before_the_memory_goes(void **state)
+{
+    Arena *arena = arena_new();
+    int    told  = 0;
+    (void)state;
+
+    for (int round = 0; round < 2; round++) {
+        for (int i = 1; i <= 3; i++) {
+            Ending *ending = ARENA_NEW(arena, Ending);
+            *ending        = (Ending){&told, i};
+            arena_at_end(arena, append_digit, ending);
+        }
+        assert_int_equal(told, 0);
+        if (round == 0)
+            arena_reset(arena);
+        else
+            arena_close(arena);
+        assert_int_equal(told, 321); /* the newest first */
+        told = 0;
+    }
+}
+
 static void ask_for_too_many(void *arg)
 {
     (void)arena_alloc_array(arg, SIZE_MAX / 2, 4);
@@ -140,6 +173,7 @@ int main(void)
         cmocka_unit_test(memory_is_used_again_after_a_reset),
         cmocka_unit_test(large_and_small_allocations_mix),
         cmocka_unit_test(only_the_newest_allocation_is_extended_in_place),
+        cmocka_unit_test(ends_run_once_and_before_the_memory_goes),
         cmocka_unit_test(running_out_ends_the_process_with_a_word),
         cmocka_unit_test(memory_with_an_owner_is_zeroed_and_grows),
     };
