@@ -17,6 +17,9 @@ typedef enum FlagId {
     FLAG_MAX_BATCHES,
     FLAG_VERSION,
     FLAG_AS_OF,
+    FLAG_RETENTION,
+    FLAG_DRY_RUN,
+    FLAG_ALLOW_SHORT_RETENTION,
     FLAG_COUNT
 } FlagId;
 
@@ -60,9 +63,10 @@ const Command *command_list(size_t *count_out);
 /* Parses the words after the command's name, then the configuration file. ERR_USAGE, ERR_CONFIG. */
 bool command_parse(int argc, char **argv, Invocation *invocation, Err *err) MUST_CHECK;
 /* Help texts, on stdout. */
-void command_print_help(const Command *command);
-void command_print_overview(void);
-bool invocation_has(const Invocation *invocation, FlagId flag);
+void        command_print_help(const Command *command);
+void        command_print_overview(void);
+const char *command_flag_name(FlagId flag); /* "--json" */
+bool        invocation_has(const Invocation *invocation, FlagId flag);
 
 bool cmd_stream(Invocation *invocation, Err *err);
 bool cmd_apply(Invocation *invocation, Err *err);

@@ -1,6 +1,7 @@
 /* Checkpoints (delta.md 2.13): the state of a version as one Parquet file, checked by reading it
  * back before it gets its name, and only then announced. */
 #include "delta/delta_internal.h"
+#include "delta/maintain.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -342,7 +343,7 @@ static bool checkpoint_is_there(const DeltaTable *table, Arena *arena, bool *the
     return false;
 }
 
-bool delta_table_checkpoint(DeltaTable *table, Err *err)
+bool delta_table_write_checkpoint(DeltaTable *table, bool *written_out, Err *err)
 {
     Arena        *arena   = arena_new();
     StoreStaging *staging = NULL;
@@ -355,8 +356,15 @@ bool delta_table_checkpoint(DeltaTable *table, Err *err)
              write_checkpoint(table, staging, arena, err);
     store_staging_close(staging);
     arena_close(arena);
+    if (ok) *written_out = !there;
     return ok || err_context(err, "checkpoint %lld of table %.*s", (long long)table->state->version,
                              STR_ARG(table->place.path));
+}
+
+bool delta_table_checkpoint(DeltaTable *table, Err *err)
+{
+    bool written;
+    return delta_table_write_checkpoint(table, &written, err);
 }
 
 /* Others may have checkpointed since we looked. */

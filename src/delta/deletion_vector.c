@@ -150,19 +150,18 @@ static bool parse_descriptor(const VectorReader *reader, const DeltaFile *file, 
                    STR_ARG(reader->place->path), STR_ARG(file->path), lack);
 }
 
-/* "ab" and a uuid in Z85 are the file ab/deletion_vector_<uuid>.bin. */
-static bool name_of_uuid(const VectorReader *reader, Str text, Str *out)
+bool vector_path_of_uuid(Str text, Arena *arena, Str *out)
 {
     Bytes uuid;
     if (text.len < Z85_UUID_CHARS) return false;
     Str prefix = str_slice(text, 0, text.len - Z85_UUID_CHARS);
-    if (!z85_decode(str_slice(text, prefix.len, text.len), reader->arena, &uuid)) return false;
+    if (!z85_decode(str_slice(text, prefix.len, text.len), arena, &uuid)) return false;
 
-    Str hex = hex_encode(reader->arena, uuid, false);
-    *out    = str_printf(reader->arena, "%.*s%sdeletion_vector_%.*s-%.*s-%.*s-%.*s-%.*s.bin",
-                         STR_ARG(prefix), prefix.len > 0 ? "/" : "", STR_ARG(str_slice(hex, 0, 8)),
-                         STR_ARG(str_slice(hex, 8, 12)), STR_ARG(str_slice(hex, 12, 16)),
-                         STR_ARG(str_slice(hex, 16, 20)), STR_ARG(str_slice(hex, 20, 2 * UUID_BYTES)));
+    Str hex = hex_encode(arena, uuid, false);
+    *out = str_printf(arena, "%.*s%sdeletion_vector_%.*s-%.*s-%.*s-%.*s-%.*s.bin", STR_ARG(prefix),
+                      prefix.len > 0 ? "/" : "", STR_ARG(str_slice(hex, 0, 8)),
+                      STR_ARG(str_slice(hex, 8, 12)), STR_ARG(str_slice(hex, 12, 16)),
+                      STR_ARG(str_slice(hex, 16, 20)), STR_ARG(str_slice(hex, 20, 2 * UUID_BYTES)));
     return true;
 }
 
@@ -178,7 +177,7 @@ static bool resolve(const VectorReader *reader, const DeltaFile *file, const Des
                        "tidelake does not know (\"%.*s\"); nothing was read",
                        STR_ARG(reader->place->path), STR_ARG(file->path),
                        STR_ARG(descriptor->storage));
-    bool is_good = is_uuid ? name_of_uuid(reader, descriptor->path, &path)
+    bool is_good = is_uuid ? vector_path_of_uuid(descriptor->path, reader->arena, &path)
                            : str_starts_with(path, STR("/")) || str_find(path, STR(":/"), 0) > 0;
     if (!is_good)
         return err_set(err, ERR_DAMAGED,

@@ -28,6 +28,9 @@ Str  z85_encode(Bytes bytes, Arena *arena); /* bytes of NUL make the last group 
 /* The checksum of zlib and PNG. */
 uint32_t crc32_of(Bytes data);
 
+/* "ab" and a uuid in Z85 (storage type u) are the file ab/deletion_vector_<uuid>.bin of the table. */
+bool vector_path_of_uuid(Str text, Arena *arena, Str *out) MUST_CHECK;
+
 /* Reads the vectors of one scan. A file of vectors is read once. */
 typedef struct VectorReader {
     const LogPlace *place;

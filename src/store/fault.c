@@ -119,6 +119,29 @@ static bool fault_remove(Store *store, Str path, Err *err)
     STEP(fault, true, "remove", path, err, store_remove(fault->inner, path, err));
 }
 
+static bool fault_list_children(Store *store, Str directory, Arena *arena, StoreChildren *out,
+                                Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, fault->plan->count_reads, "list_children", directory, err,
+         store_list_children(fault->inner, directory, arena, out, err));
+}
+
+static bool fault_remove_directory(Store *store, Str path, bool *removed_out, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, true, "remove_directory", path, err,
+         store_remove_directory(fault->inner, path, removed_out, err));
+}
+
+static bool fault_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,
+                                StoreDeadRuns *out, int64_t *held_out, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, !dry_run || fault->plan->count_reads, "staging_sweep", table_path, err,
+         store_staging_sweep(fault->inner, table_path, dry_run, arena, out, held_out, err));
+}
+
 static bool fault_fetch_local(Store *store, Str path, Arena *arena, Str *local_out, Err *err)
 {
     FaultStore *fault = (FaultStore *)store;
@@ -218,20 +241,23 @@ Store *store_fault_new(Store *inner, FaultPlan *plan)
     fault->inner = inner;
     fault->plan  = plan;
     fault->base  = (Store){
-         .read            = fault_read,
-         .stat            = fault_stat,
-         .put_new         = fault_put_new,
-         .replace         = fault_replace,
-         .list_after      = fault_list_after,
-         .remove          = fault_remove,
-         .fetch_local     = fault_fetch_local,
-         .staging_open    = fault_staging_open,
-         .staging_file    = fault_staging_file,
-         .staging_publish = fault_staging_publish,
-         .staging_sync    = fault_staging_sync,
-         .staging_close   = fault_staging_close,
-         .staging_abandon = fault_staging_abandon,
-         .close           = fault_close,
+         .read             = fault_read,
+         .stat             = fault_stat,
+         .put_new          = fault_put_new,
+         .replace          = fault_replace,
+         .list_after       = fault_list_after,
+         .remove           = fault_remove,
+         .fetch_local      = fault_fetch_local,
+         .list_children    = fault_list_children,
+         .remove_directory = fault_remove_directory,
+         .staging_sweep    = fault_staging_sweep,
+         .staging_open     = fault_staging_open,
+         .staging_file     = fault_staging_file,
+         .staging_publish  = fault_staging_publish,
+         .staging_sync     = fault_staging_sync,
+         .staging_close    = fault_staging_close,
+         .staging_abandon  = fault_staging_abandon,
+         .close            = fault_close,
     };
     return &fault->base;
 }

@@ -457,20 +457,23 @@ Store *store_local_new(Str root)
     local->root = (Str){text, root.len};
     local->rng  = rng_new_from_entropy();
     local->base = (Store){
-        .read            = local_read,
-        .stat            = local_stat,
-        .put_new         = local_put_new,
-        .replace         = local_replace,
-        .list_after      = local_list_after,
-        .remove          = local_remove,
-        .fetch_local     = local_fetch_local,
-        .staging_open    = local_staging_open,
-        .staging_file    = local_staging_file,
-        .staging_publish = local_staging_publish,
-        .staging_sync    = local_staging_sync,
-        .staging_close   = local_staging_close,
-        .staging_abandon = local_staging_abandon,
-        .close           = local_close,
+        .read             = local_read,
+        .stat             = local_stat,
+        .put_new          = local_put_new,
+        .replace          = local_replace,
+        .list_after       = local_list_after,
+        .remove           = local_remove,
+        .fetch_local      = local_fetch_local,
+        .list_children    = local_list_children,
+        .remove_directory = local_remove_directory,
+        .staging_sweep    = local_staging_sweep,
+        .staging_open     = local_staging_open,
+        .staging_file     = local_staging_file,
+        .staging_publish  = local_staging_publish,
+        .staging_sync     = local_staging_sync,
+        .staging_close    = local_staging_close,
+        .staging_abandon  = local_staging_abandon,
+        .close            = local_close,
     };
     return &local->base;
 }

@@ -1,4 +1,4 @@
-/* What the two halves of the local store share: paths, durable directories, and names given without
+/* What the parts of the local store share: paths, durable directories, and names given without
  * replacing. */
 #ifndef TIDELAKE_STORE_LOCAL_INTERNAL_H
 #define TIDELAKE_STORE_LOCAL_INTERNAL_H
@@ -52,5 +52,11 @@ bool local_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry
 bool local_staging_sync(StoreStaging *staging, Err *err) MUST_CHECK;
 void local_staging_close(StoreStaging *staging);
 void local_staging_abandon(StoreStaging *staging);
+bool local_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,
+                         StoreDeadRuns *out, int64_t *held_out, Err *err) MUST_CHECK;
+
+bool local_list_children(Store *store, Str directory, Arena *arena, StoreChildren *out,
+                         Err *err) MUST_CHECK;
+bool local_remove_directory(Store *store, Str path, bool *removed_out, Err *err) MUST_CHECK;
 
 #endif

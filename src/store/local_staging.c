@@ -1,6 +1,7 @@
 /* Data files before their commit, on a local disk (delta.md 2.1): a folder per run under a lock
  * that dies with its process. */
 #define _GNU_SOURCE /* flock beside POSIX */
+#include "base/list.h"
 #include "store/local_internal.h"
 
 #include <assert.h>
@@ -68,6 +69,113 @@ static void remove_dead_runs(const char *purpose)
             remove_if_dead(dirfd(runs), found->d_name);
     closedir(runs);
 }
+
+/* --- sweeping --- */
+
+static void count_files_in(int folder_fd, StoreDeadRun *run)
+{
+    int            copy_fd = fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
+    DIR           *folder  = copy_fd >= 0 ? fdopendir(copy_fd) : NULL;
+    struct dirent *found;
+    struct stat    status;
+
+    if (!folder) {
+        if (copy_fd >= 0) close(copy_fd);
+        return;
+    }
+    rewinddir(folder);
+    while ((found = readdir(folder)) != NULL) {
+        if (fstatat(folder_fd, found->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            S_ISDIR(status.st_mode))
+            continue;
+        run->file_count++;
+        run->size_bytes += (int64_t)status.st_size;
+    }
+    closedir(folder);
+}
+
+typedef struct Sweep {
+    Arena  *arena;
+    bool    dry_run;
+    int64_t held_count;
+    LIST(StoreDeadRun) runs;
+} Sweep;
+
+static void sweep_run(Sweep *sweep, int purpose_fd, const char *purpose, const char *run_id)
+{
+    int folder_fd = openat(purpose_fd, run_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (folder_fd < 0) return;
+    if (flock(folder_fd, LOCK_EX | LOCK_NB) == 0) {
+        StoreDeadRun *run = LIST_PUSH(sweep->arena, &sweep->runs);
+        run->name         = str_printf(sweep->arena, "%s/%s", purpose, run_id);
+        count_files_in(folder_fd, run);
+        if (!sweep->dry_run) {
+            remove_files_in(folder_fd);
+            (void)unlinkat(purpose_fd, run_id, AT_REMOVEDIR);
+        }
+    } else {
+        sweep->held_count++;
+    }
+    close(folder_fd);
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static void sweep_purpose(Sweep *sweep, int top_fd, const char *purpose)
+{
+    int            fd = openat(top_fd, purpose, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR           *runs;
+    struct dirent *found;
+
+    if (fd < 0) return;
+    runs = fdopendir(fd);
+    if (!runs) {
+        close(fd);
+        return;
+    }
+    while ((found = readdir(runs)) != NULL)
+        if (!is_dots(found->d_name)) sweep_run(sweep, dirfd(runs), purpose, found->d_name);
+    closedir(runs);
+    if (!sweep->dry_run) (void)unlinkat(top_fd, purpose, AT_REMOVEDIR); /* when it is empty */
+}
+
+bool local_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,
+                         StoreDeadRuns *out, int64_t *held_out, Err *err)
+{
+    LocalPath      table;
+    char           top[LIMIT_PATH_BYTES];
+    Sweep          sweep = {.arena = arena, .dry_run = dry_run};
+    struct dirent *found;
+
+    *out      = (StoreDeadRuns){0};
+    *held_out = 0;
+    if (!local_resolve((const LocalStore *)store, table_path, &table, err)) return false;
+    int len = snprintf(top, sizeof top, "%s/" STAGING_FOLDER, table.text);
+    if (len < 0 || (size_t)len >= sizeof top)
+        return err_set_errno(err, ERR_STORE, ENAMETOOLONG, "%.200s...", table.text);
+    int fd = open(top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+               err_set_errno(err, ERR_STORE, errno, "%s: could not be read", top);
+    DIR *purposes = fdopendir(fd);
+    if (!purposes) {
+        close(fd);
+        return err_set_errno(err, ERR_STORE, errno, "%s: could not be read", top);
+    }
+    while ((found = readdir(purposes)) != NULL)
+        if (!is_dots(found->d_name)) sweep_purpose(&sweep, dirfd(purposes), found->d_name);
+    closedir(purposes);
+    if (!dry_run) (void)rmdir(top);
+    *out      = (StoreDeadRuns){.items = sweep.runs.items, .count = sweep.runs.count};
+    *held_out = sweep.held_count;
+    return true;
+}
+
+/* --- opening --- */
 
 static bool make_folder(const char *path)
 {
@@ -168,6 +276,9 @@ static bool sync_staged(LocalStaging *staging, const char *name, StoreEntry *out
     if (fd < 0)
         return err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_STORE, errno,
                              "%s/%s: could not be opened", staging->folder, name);
+    /* VACUUM spares what is younger than its retention: the file begins to wait for its commit
+     * now, however long ago it was written */
+    (void)futimens(fd, NULL);
     bool ok    = local_sync(fd) == 0 && fstat(fd, &status) == 0;
     int  error = errno;
     close(fd);

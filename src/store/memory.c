@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -426,6 +427,63 @@ static bool memory_remove(Store *store, Str path, Err *err)
     return end(store, ok);
 }
 
+/* Folders are what paths have before their last slash; their time is that of the newest file in
+ * them. */
+typedef LIST(StoreChild) ChildList;
+
+static void add_child(Arena *arena, const MemoryFile *file, Str rest, ChildList *children)
+{
+    ptrdiff_t slash = str_find_char(rest, '/', 0);
+    Str       name  = slash < 0 ? rest : str_slice(rest, 0, (size_t)slash);
+
+    StoreChild *last = children->count > 0 ? &children->items[children->count - 1] : NULL;
+    if (slash >= 0 && last && last->is_directory && str_equal(last->name, name)) {
+        last->modified_utc_us = MAX(last->modified_utc_us, file->modified_utc_us);
+        return; /* paths with the same folder stand together */
+    }
+    *LIST_PUSH(arena,
+               children) = (StoreChild){.name         = str_copy(arena, name),
+                                        .is_directory = slash >= 0,
+                                        .size_bytes   = slash >= 0 ? 0 : (int64_t)file_size(file),
+                                        .modified_utc_us = file->modified_utc_us};
+}
+
+static int compare_children(const void *left, const void *right)
+{
+    return str_compare(((const StoreChild *)left)->name, ((const StoreChild *)right)->name);
+}
+
+static bool memory_list_children(Store *store, Str directory, Arena *arena, StoreChildren *out,
+                                 Err *err)
+{
+    MemoryStore *memory = (MemoryStore *)store;
+    MemoryPath   where;
+    ChildList    children = {0};
+
+    *out = (StoreChildren){0};
+    if (!begin(store, directory, "store list_children", &where, err)) return false;
+    Str prefix = str_printf(arena, "%s%s", where.text, where.len > 0 ? "/" : "");
+    for (size_t at = lower_bound(memory, prefix); at < memory->file_count; at++) {
+        const MemoryFile *file = memory->files[at];
+        if (!str_starts_with(file_path(file), prefix)) break;
+        if (is_visible(file))
+            add_child(arena, file, str_slice(file_path(file), prefix.len, file->path_len),
+                      &children);
+    }
+    if (children.count > 1)
+        qsort(children.items, children.count, sizeof(StoreChild), compare_children);
+    *out = (StoreChildren){.items = children.items, .count = children.count};
+    return end(store, true);
+}
+
+/* Without files there is no folder. */
+static bool memory_remove_directory(Store *store, Str path, bool *removed_out, Err *err)
+{
+    MemoryPath where;
+    *removed_out = false;
+    return begin(store, path, "store remove_directory", &where, err) && end(store, true);
+}
+
 static bool make_memfd(MemoryFile *file, Err *err)
 {
     if (file->fd >= 0) return true;
@@ -525,6 +583,42 @@ static bool memory_staging_open(Store *store, Str table_path, Str purpose, Str r
     staging->base.store    = store;
     staging->run           = run;
     *out                   = &staging->base;
+    return end(store, true);
+}
+
+static void count_below(const MemoryStore *memory, Str prefix, StoreDeadRun *out)
+{
+    for (size_t at = lower_bound(memory, prefix); at < memory->file_count; at++) {
+        if (!str_starts_with(file_path(memory->files[at]), prefix)) break;
+        if (!is_visible(memory->files[at])) continue;
+        out->file_count++;
+        out->size_bytes += (int64_t)file_size(memory->files[at]);
+    }
+}
+
+static bool memory_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,
+                                 StoreDeadRuns *out, int64_t *held_out, Err *err)
+{
+    MemoryStore *memory = (MemoryStore *)store;
+    MemoryPath   table;
+    LIST(StoreDeadRun) dead = {0};
+
+    *out      = (StoreDeadRuns){0};
+    *held_out = 0;
+    if (!begin(store, table_path, "store staging_sweep", &table, err)) return false;
+    Str top = str_printf(arena, "%s/" STAGING_FOLDER "/", table.text);
+    for (size_t i = memory->run_count; i-- > 0;) {
+        const MemoryRun *run    = memory->runs[i];
+        Str              folder = str_from_c(run->folder);
+        if (!str_starts_with(folder, top)) continue;
+        *held_out += run->is_held;
+        if (run->is_held) continue;
+        StoreDeadRun *found = LIST_PUSH(arena, &dead);
+        found->name         = str_copy(arena, str_slice(folder, top.len, folder.len - 1));
+        count_below(memory, folder, found);
+        if (!dry_run) drop_run(memory, i);
+    }
+    *out = (StoreDeadRuns){.items = dead.items, .count = dead.count};
     return end(store, true);
 }
 
@@ -658,20 +752,23 @@ Store *store_memory_new(Clock *clock, Sched *sched)
     memory->clock = clock;
     memory->sched = sched;
     memory->base  = (Store){
-         .read            = memory_read,
-         .stat            = memory_stat,
-         .put_new         = memory_put_new,
-         .replace         = memory_replace,
-         .list_after      = memory_list_after,
-         .remove          = memory_remove,
-         .fetch_local     = memory_fetch_local,
-         .staging_open    = memory_staging_open,
-         .staging_file    = memory_staging_file,
-         .staging_publish = memory_staging_publish,
-         .staging_sync    = memory_staging_sync,
-         .staging_close   = memory_staging_close,
-         .staging_abandon = memory_staging_abandon,
-         .close           = memory_close,
+         .read             = memory_read,
+         .stat             = memory_stat,
+         .put_new          = memory_put_new,
+         .replace          = memory_replace,
+         .list_after       = memory_list_after,
+         .remove           = memory_remove,
+         .fetch_local      = memory_fetch_local,
+         .list_children    = memory_list_children,
+         .remove_directory = memory_remove_directory,
+         .staging_sweep    = memory_staging_sweep,
+         .staging_open     = memory_staging_open,
+         .staging_file     = memory_staging_file,
+         .staging_publish  = memory_staging_publish,
+         .staging_sync     = memory_staging_sync,
+         .staging_close    = memory_staging_close,
+         .staging_abandon  = memory_staging_abandon,
+         .close            = memory_close,
     };
     return &memory->base;
 }

@@ -36,6 +36,16 @@ bool store_remove(Store *store, Str path, Err *err)
     return store->remove(store, path, err);
 }
 
+bool store_list_children(Store *store, Str directory, Arena *arena, StoreChildren *out, Err *err)
+{
+    return store->list_children(store, directory, arena, out, err);
+}
+
+bool store_remove_directory(Store *store, Str path, bool *removed_out, Err *err)
+{
+    return store->remove_directory(store, path, removed_out, err);
+}
+
 bool store_fetch_local(Store *store, Str path, Arena *arena, Str *local_out, Err *err)
 {
     return store->fetch_local(store, path, arena, local_out, err);
@@ -111,4 +121,12 @@ void store_staging_close(StoreStaging *staging)
 void store_staging_abandon(StoreStaging *staging)
 {
     if (staging) staging->store->staging_abandon(staging);
+}
+
+bool store_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,
+                         StoreDeadRuns *out, int64_t *held_out, Err *err)
+{
+    int64_t ignored;
+    return store->staging_sweep(store, table_path, dry_run, arena, out,
+                                held_out ? held_out : &ignored, err);
 }

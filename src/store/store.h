@@ -29,6 +29,30 @@ typedef struct StoreList {
     size_t      count;
 } StoreList;
 
+/* What a folder holds, for whoever tidies up. */
+typedef struct StoreChild {
+    Str     name;
+    bool    is_directory;
+    int64_t size_bytes;
+    int64_t modified_utc_us;
+} StoreChild;
+
+typedef struct StoreChildren {
+    StoreChild *items; /* sorted bytewise by name */
+    size_t      count;
+} StoreChildren;
+
+/* A staging folder whose run is dead. */
+typedef struct StoreDeadRun {
+    Str     name; /* "<purpose>/<run id>" */
+    int64_t file_count, size_bytes;
+} StoreDeadRun;
+
+typedef struct StoreDeadRuns {
+    StoreDeadRun *items;
+    size_t        count;
+} StoreDeadRuns;
+
 typedef struct Store        Store;
 typedef struct StoreStaging StoreStaging;
 
@@ -41,6 +65,8 @@ struct Store {
     bool (*list_after)(Store *store, Str directory, Str after, Arena *arena, StoreList *out,
                        Err *err);
     bool (*remove)(Store *store, Str path, Err *err);
+    bool (*list_children)(Store *store, Str directory, Arena *arena, StoreChildren *out, Err *err);
+    bool (*remove_directory)(Store *store, Str path, bool *removed_out, Err *err);
     bool (*fetch_local)(Store *store, Str path, Arena *arena, Str *local_out, Err *err);
     bool (*staging_open)(Store *store, Str table_path, Str purpose, Str run_id, StoreStaging **out,
                          Err *err);
@@ -49,6 +75,8 @@ struct Store {
     bool (*staging_sync)(StoreStaging *staging, Err *err);
     void (*staging_close)(StoreStaging *staging);
     void (*staging_abandon)(StoreStaging *staging);
+    bool (*staging_sweep)(Store *store, Str table_path, bool dry_run, Arena *arena,
+                          StoreDeadRuns *out, int64_t *held_out, Err *err);
     void (*close)(Store *store);
 };
 
@@ -75,6 +103,12 @@ bool store_list_after(Store *store, Str directory, Str after, Arena *arena, Stor
                       Err *err) MUST_CHECK;
 /* Removing what is not there succeeds. */
 bool store_remove(Store *store, Str path, Err *err) MUST_CHECK;
+/* The files and folders of a directory, symbolic links and what is neither left out. A directory
+ * that does not exist is empty. */
+bool store_list_children(Store *store, Str directory, Arena *arena, StoreChildren *out,
+                         Err *err) MUST_CHECK;
+/* Removes an empty directory; one that holds something, or is not there, stays as it is. */
+bool store_remove_directory(Store *store, Str path, bool *removed_out, Err *err) MUST_CHECK;
 /* A local path that libduckdb can read the file at, good until the store is closed. ERR_NOT_FOUND
  * when the file is gone. */
 bool store_fetch_local(Store *store, Str path, Arena *arena, Str *local_out, Err *err) MUST_CHECK;
@@ -106,6 +140,10 @@ void store_staging_close(StoreStaging *staging);
 /* Lets go of it as the death of a process does: the lock goes, the files stay for the next run to
  * remove. For simulated crashes. Accepts NULL. */
 void store_staging_abandon(StoreStaging *staging);
+/* The folders of dead runs below a table, whatever their purpose, those whose lock can be taken;
+ * removed unless `dry_run`. `held_out` (may be NULL): how many somebody holds. */
+bool store_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,
+                         StoreDeadRuns *out, int64_t *held_out, Err *err) MUST_CHECK;
 
 /* --- implementations --- */
 
@@ -123,8 +161,8 @@ Store               *store_memory_new(Clock *clock, Sched *sched);
 void store_memory_lose_power(Store *store);
 
 /* Wraps another store (not owned) and fails or "crashes" at a chosen step. A step is one call that
- * changes something: put_new, replace, remove, staging_publish, staging_sync (reads can be counted
- * too). After a crash, closing a staging abandons it. */
+ * changes something: put_new, replace, remove, remove_directory, staging_publish, staging_sync,
+ * staging_sweep (reads can be counted too). After a crash, closing a staging abandons it. */
 typedef struct FaultPlan {
     uint64_t fail_at_step; /* 1 is the first step; 0: never */
     bool     after_effect; /* the effect lands, the answer is lost */

@@ -2,6 +2,8 @@
  * without faults. */
 #include "store_test.h"
 
+#include "base/buf.h"
+
 /* --- files --- */
 
 static void put_new_makes_a_file_and_its_directories(void **state)
@@ -420,6 +422,90 @@ static void a_purpose_may_hold_any_character(void **state)
     assert_content(world, "t/p", "x");
 }
 
+static Str children_of(StoreWorld *world, Str directory)
+{
+    StoreChildren children;
+    Buf           buf = buf_new(world->arena, 0);
+
+    assert_ok(store_list_children(world->store, directory, world->arena, &children, &world->err),
+              &world->err);
+    for (size_t i = 0; i < children.count; i++) {
+        buf_printf(&buf, "%.*s%s:%lld ", STR_ARG(children.items[i].name),
+                   children.items[i].is_directory ? "/" : "",
+                   children.items[i].is_directory ? 0LL : (long long)children.items[i].size_bytes);
+        assert_true(children.items[i].modified_utc_us > 0);
+    }
+    return buf_str(&buf);
+}
+
+static void children_are_files_and_folders_in_order(void **state)
+{
+    StoreWorld *world = *state;
+
+    assert_str_is(children_of(world, STR("nowhere")), "");
+    put(world, "t/b", "22");
+    put(world, "t/a/x/y", "1");
+    put(world, "t/a/z", "1");
+    put(world, "t/a-b", "333");
+    put(world, "t/.hidden", "");
+    assert_str_is(children_of(world, STR("t")), ".hidden:0 a/:0 a-b:3 b:2 ");
+    assert_str_is(children_of(world, STR("t/a")), "x/:0 z:1 ");
+}
+
+static void only_an_empty_directory_is_removed(void **state)
+{
+    StoreWorld *world = *state;
+    bool        removed;
+
+    put(world, "t/a/x", "1");
+    assert_ok(store_remove_directory(world->store, STR("t/a"), &removed, &world->err), &world->err);
+    assert_false(removed);
+    assert_content(world, "t/a/x", "1");
+    assert_ok(store_remove(world->store, STR("t/a/x"), &world->err), &world->err);
+    assert_ok(store_remove_directory(world->store, STR("t/a"), &removed, &world->err), &world->err);
+    assert_str_is(children_of(world, STR("t")), "");
+    assert_ok(store_remove_directory(world->store, STR("t/a"), &removed, &world->err), &world->err);
+    assert_false(removed);
+}
+
+static void a_sweep_takes_what_dead_runs_left_and_nothing_else(void **state)
+{
+    StoreWorld   *world = *state;
+    StoreStaging *dead  = open_staging(world, STR("stream.x"));
+    StoreStaging *other = open_staging(world, STR("apply"));
+    StoreStaging *alive = open_staging(world, STR("stream.x"));
+    Str           alive_file;
+    StoreDeadRuns runs;
+    int64_t       held;
+
+    stage(world, dead, STR("d"), "four");
+    stage(world, other, STR("o"), "six!!!");
+    stage(world, alive, STR("a"), "alive");
+    assert_ok(store_staging_file(alive, STR("a"), world->arena, &alive_file, &world->err),
+              &world->err);
+    store_staging_abandon(dead);
+    store_staging_abandon(other);
+    for (int dry = 1; dry >= 0; dry--) {
+        assert_ok(store_staging_sweep(world->store, STR("t"), dry, world->arena, &runs, &held,
+                                      &world->err),
+                  &world->err);
+        assert_int_equal(runs.count, 2);
+        assert_int_equal(runs.items[0].file_count + runs.items[1].file_count, 2);
+        assert_int_equal(runs.items[0].size_bytes + runs.items[1].size_bytes, 10);
+        assert_int_equal(held, 1);
+    }
+    assert_ok(
+        store_staging_sweep(world->store, STR("t"), false, world->arena, &runs, NULL, &world->err),
+        &world->err);
+    assert_int_equal(runs.count, 0);
+    assert_string_equal(read_local(world->arena, alive_file), "alive");
+    store_staging_close(alive);
+    assert_ok(store_staging_sweep(world->store, STR("nowhere"), false, world->arena, &runs, &held,
+                                  &world->err),
+              &world->err);
+    assert_int_equal(runs.count + (size_t)held, 0);
+}
+
 static void staging_refuses_a_table_that_is_a_file(void **state)
 {
     StoreWorld   *world   = *state;
@@ -493,6 +579,9 @@ int main(void)
         AGAINST_ALL(the_files_of_a_dead_run_go_with_the_next_of_its_purpose),
         AGAINST_ALL(closing_removes_what_was_not_published),
         AGAINST_ALL(a_purpose_may_hold_any_character),
+        AGAINST_ALL(children_are_files_and_folders_in_order),
+        AGAINST_ALL(only_an_empty_directory_is_removed),
+        AGAINST_ALL(a_sweep_takes_what_dead_runs_left_and_nothing_else),
         AGAINST_ALL(staging_refuses_a_table_that_is_a_file),
         AGAINST_ALL(closing_nothing_is_allowed),
         AGAINST_ALL(paths_are_joined_and_components_encoded),

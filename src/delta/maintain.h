@@ -1,0 +1,55 @@
+/* maintain.h - what keeps a Delta table small: files that no version needs go (vacuum), small files
+ * become large ones (optimize), log files past their time go (cleanup).
+ *
+ * Each may be killed at any moment and run again: no version that the retentions promise loses a
+ * file. Errors are those of delta.h. */
+#ifndef TIDELAKE_DELTA_MAINTAIN_H
+#define TIDELAKE_DELTA_MAINTAIN_H
+
+#include "delta/delta.h"
+
+/* Told as long work goes on; `total` 0: not known yet. */
+typedef struct DeltaProgress {
+    void (*show)(void *arg, const char *what, const char *unit, int64_t done, int64_t total);
+    void *arg;
+} DeltaProgress;
+
+/* --- checkpoints (delta.md 2.13) --- */
+
+/* delta_table_checkpoint, and whether one was written rather than found. */
+bool delta_table_write_checkpoint(DeltaTable *table, bool *written_out, Err *err) MUST_CHECK;
+
+/* --- vacuum (delta.md 2.17) --- */
+
+#define DELTA_TABLE_RETENTION ((int64_t)-1)
+
+typedef struct DeltaVacuum {
+    int64_t       retention_us; /* DELTA_TABLE_RETENTION: the table's own */
+    bool          allow_short;  /* a retention below the table's own, or below a week */
+    bool          dry_run;
+    DeltaProgress progress; /* show may be NULL */
+} DeltaVacuum;
+
+typedef struct DeltaGarbage {
+    Str     path; /* below the table; of a dead run its folder */
+    int64_t file_count;
+    int64_t size_bytes;
+    int64_t modified_ms; /* -1: of a dead run */
+} DeltaGarbage;
+
+typedef struct DeltaVacuumed {
+    DeltaGarbage *items;
+    size_t        count;
+    int64_t       file_count, size_bytes; /* of all items */
+    int64_t       directory_count;        /* empty ones that went */
+    int64_t       cutoff_us;
+} DeltaVacuumed;
+
+/* Removes the files below the table that neither the newest version nor a tombstone younger than
+ * the retention names and that are older than it, the staging folders of dead runs, and folders
+ * that are empty. The table is refreshed. ERR_STATE: a retention too short, or a short one while
+ * somebody writes. */
+bool delta_table_vacuum(DeltaTable *table, const DeltaVacuum *options, Arena *arena,
+                        DeltaVacuumed *out, Err *err) MUST_CHECK;
+
+#endif
