@@ -16,11 +16,34 @@ typedef struct Comparable {
     };
 } Comparable;
 
-static const Column *find_column(const DeltaTable *table, Str name)
+/* A column as statistics know it. */
+typedef struct StatsColumn {
+    Str        name;
+    ColumnType type;
+    bool       was_float; /* bounds of old files may be off by the rounding of a float */
+} StatsColumn;
+
+static bool was_float(const Field *field)
 {
-    const Schema *schema = delta_table_get_schema(table);
-    ptrdiff_t     index  = schema_find(schema, name);
-    return index < 0 ? NULL : &schema->columns[index];
+    JsonText changes = json_text_find(field->metadata, "delta.typeChanges");
+    JsonText change;
+    bool     found = false;
+
+    for (size_t at = 0; json_text_next_item(changes, &at, &change);)
+        found = found || str_equal_c(json_text_find(change, "fromType").text, "\"float\"");
+    return found;
+}
+
+static bool find_column(const DeltaTable *table, Str name, StatsColumn *out)
+{
+    const Metadata *metadata = &table_header(table)->metadata;
+    ptrdiff_t       index    = schema_find(&metadata->schema, name);
+
+    if (index < 0) return false;
+    *out = (StatsColumn){.name      = metadata->mapping.stored.columns[index].name,
+                         .type      = metadata->schema.columns[index].type,
+                         .was_float = was_float(&metadata->fields[index])};
+    return true;
 }
 
 static Str bound_text(JsonText stats, const char *side, Str column, Arena *arena)
@@ -31,7 +54,8 @@ static Str bound_text(JsonText stats, const char *side, Str column, Arena *arena
     return (Str){NULL, 0};
 }
 
-static bool find_bounds(const Column *column, const DeltaFile *file, Arena *arena, DeltaBounds *out)
+static bool find_bounds(const StatsColumn *column, const DeltaFile *file, Arena *arena,
+                        DeltaBounds *out)
 {
     JsonText stats;
     size_t   bad_at;
@@ -40,8 +64,10 @@ static bool find_bounds(const Column *column, const DeltaFile *file, Arena *aren
     Str text = delta_file_get_stats(file, arena);
     if (text.len == 0 || !utf8_is_valid(text) || !json_text_parse(text, &stats, &bad_at))
         return false;
-    out->min       = bound_text(stats, "minValues", column->name, arena);
-    out->max       = bound_text(stats, "maxValues", column->name, arena);
+    if (!column->was_float) {
+        out->min = bound_text(stats, "minValues", column->name, arena);
+        out->max = bound_text(stats, "maxValues", column->name, arena);
+    }
     JsonText nulls = json_text_find_str(json_text_find(stats, "nullCount"), column->name);
     if (!json_text_i64(nulls, &out->null_count) || out->null_count < 0) out->null_count = -1;
     return out->min.ptr || out->max.ptr || out->null_count >= 0;
@@ -50,10 +76,10 @@ static bool find_bounds(const Column *column, const DeltaFile *file, Arena *aren
 bool delta_file_find_bounds(const DeltaTable *table, const DeltaFile *file, Str column,
                             Arena *arena, DeltaBounds *out)
 {
-    const Column *found = find_column(table, column);
+    StatsColumn found;
 
     *out = (DeltaBounds){.min = {NULL, 0}, .max = {NULL, 0}, .null_count = -1};
-    if (!found || !find_bounds(found, file, arena, out)) return false;
+    if (!find_column(table, column, &found) || !find_bounds(&found, file, arena, out)) return false;
     out->min = out->min.ptr ? str_copy(arena, out->min)
                             : out->min; /* the file's text may go with the next refresh */
     out->max = out->max.ptr ? str_copy(arena, out->max) : out->max;
@@ -144,17 +170,17 @@ bool delta_file_may_hold_range(const DeltaTable *table, const DeltaFile *file, S
                                const Str *low, bool low_inclusive, const Str *high,
                                bool high_inclusive)
 {
-    const Column *found = find_column(table, column);
-    DeltaBounds   bounds;
-    bool          may = true;
+    StatsColumn found;
+    DeltaBounds bounds;
+    bool        may = true;
 
-    if (!found || (!low && !high)) return true;
+    if ((!low && !high) || !find_column(table, column, &found)) return true;
     Arena *arena = arena_new();
-    if (find_bounds(found, file, arena, &bounds)) {
+    if (find_bounds(&found, file, arena, &bounds)) {
         bool is_all_null = file->row_count >= 0 && bounds.null_count == file->row_count;
         may              = !is_all_null &&
-              !(low && ends_below(found->type, bounds.max, *low, low_inclusive, arena)) &&
-              !(high && starts_above(found->type, bounds.min, *high, high_inclusive, arena));
+              !(low && ends_below(found.type, bounds.max, *low, low_inclusive, arena)) &&
+              !(high && starts_above(found.type, bounds.min, *high, high_inclusive, arena));
     }
     arena_close(arena);
     return may;
@@ -162,12 +188,12 @@ bool delta_file_may_hold_range(const DeltaTable *table, const DeltaFile *file, S
 
 bool delta_file_may_hold_null(const DeltaTable *table, const DeltaFile *file, Str column)
 {
-    const Column *found = find_column(table, column);
-    DeltaBounds   bounds;
+    StatsColumn found;
+    DeltaBounds bounds;
 
-    if (!found) return true;
+    if (!find_column(table, column, &found)) return true;
     Arena *arena = arena_new();
-    bool   may   = !find_bounds(found, file, arena, &bounds) || bounds.null_count != 0;
+    bool   may   = !find_bounds(&found, file, arena, &bounds) || bounds.null_count != 0;
     arena_close(arena);
     return may;
 }

@@ -10,6 +10,8 @@ typedef struct CommitRun {
     DeltaFile         *removes; /* copies: a refresh frees the files that others removed */
     Str               *remove_keys;
     HeaderChange       change;
+    InCommit           in_commit;
+    int64_t            now_ms;
 } CommitRun;
 
 static bool is_rewrite(const DeltaCommit *commit)
@@ -68,9 +70,11 @@ static bool check_removes_live(const CommitRun *run, Err *err)
 static bool check_add_schema(const CommitRun *run, const DeltaAdd *add, Err *err)
 {
     for (size_t i = 0; add->schema && i < add->schema->column_count; i++) {
-        const Column *wrote = &add->schema->columns[i];
-        ptrdiff_t     index = schema_find(&run->change.schema, wrote->name);
-        if (index < 0 || !column_type_equal(run->change.schema.columns[index].type, wrote->type))
+        const HeaderChange *now   = &run->change;
+        const Column       *wrote = &add->schema->columns[i];
+        ptrdiff_t           index = schema_find(&now->schema, wrote->name);
+        if (index < 0 || !column_type_equal(now->schema.columns[index].type, wrote->type) ||
+            (add->mapping && !mapping_same_column(add->mapping, i, &now->mapping, (size_t)index)))
             return fail_conflict(run->table, "and changed column", wrote->name, err);
     }
     return true;
@@ -82,8 +86,11 @@ static bool check_attempt(CommitRun *run, Err *err)
 
     if (!delta_table_check_writable(table, write_kind(run->commit), err)) return false;
     if (!check_removes_live(run, err)) return false;
-    if (!header_change_plan(&table->place, table_header(table), run->commit, run->scratch,
-                            &run->change, err))
+    run->now_ms = clock_utc_us(table->context->clock) / 1000;
+    if (!in_commit_plan(table, run->commit, run->now_ms, &run->in_commit, err)) return false;
+    if (!header_change_plan(&table->place, table_header(table), run->commit,
+                            table->state->version + 1, &run->in_commit, run->scratch, &run->change,
+                            err))
         return false;
     for (size_t i = 0; i < run->commit->add_count; i++)
         if (!check_add_schema(run, &run->commit->adds[i], err)) return false;
@@ -146,29 +153,16 @@ static void fill_write_defaults(const DeltaCommit *commit, CommitHead *head, Are
     }
 }
 
-/* In-commit timestamps grow with every commit (2.6); the one before ours is in memory, or in its
- * file when the state came from a checkpoint. */
-static bool next_in_commit_ms(DeltaTable *table, int64_t now_ms, int64_t *out, Err *err)
-{
-    *out = -1;
-    if (!header_property_is_true(table_header(table), "delta.enableInCommitTimestamps"))
-        return true;
-    int64_t before = table->state->in_commit_ms;
-    if (before < 0 && !log_read_in_commit_ms(&table->place, table->state->version, &before, err))
-        return false;
-    *out = MAX(now_ms, before + 1);
-    return true;
-}
-
 static bool build_text(CommitRun *run, Str txn_id, Str *out, Err *err)
 {
     const DeltaCommit *commit = run->commit;
     DeltaTable        *table  = run->table;
-    int64_t            now_ms = clock_utc_us(table->context->clock) / 1000;
+    int64_t            now_ms = run->now_ms;
     Buf                buf    = buf_new(run->scratch, LIMIT_LOG_FILE_BYTES);
     CommitHead         head   = {
                   .version         = table->state->version + 1,
                   .now_ms          = now_ms,
+                  .in_commit_ms    = run->in_commit.ms,
                   .operation       = commit->operation.len ? commit->operation : STR("WRITE"),
                   .parameters      = commit->parameters,
                   .parameter_count = commit->parameter_count,
@@ -180,7 +174,6 @@ static bool build_text(CommitRun *run, Str txn_id, Str *out, Err *err)
     };
 
     if (is_write(commit)) fill_write_defaults(commit, &head, run->scratch);
-    if (!next_in_commit_ms(table, now_ms, &head.in_commit_ms, err)) return false;
     commit_write_info(&buf, table->context, &head);
     if (run->change.protocol.len > 0) commit_write_raw(&buf, "protocol", run->change.protocol);
     if (run->change.metadata.len > 0) commit_write_raw(&buf, "metaData", run->change.metadata);

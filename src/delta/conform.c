@@ -14,6 +14,7 @@ __extension__ typedef unsigned __int128 WideBits;
 typedef struct ConformStream {
     RowStream     base;
     RowStream    *inner;
+    Schema        names;  /* as people know the columns, for messages */
     ptrdiff_t    *source; /* per column of ours, the inner column or ABSENT */
     ColumnVector *columns;
     Arena        *block; /* reset per block */
@@ -122,7 +123,7 @@ static bool conform_next(RowStream *stream, RowBlock *out, Err *err)
         if (column_type_equal(have->type, want->type)) continue;
         if (!widen(have, want->type, block.row_count, conform->block, &conform->columns[i]))
             return err_set(err, ERR_SCHEMA_CHANGED, "a value of column %.*s does not fit into %.*s",
-                           STR_ARG(want->name),
+                           STR_ARG(conform->names.columns[i].name),
                            STR_ARG(column_type_sql_name(conform->block, want->type)));
     }
     out->columns   = conform->columns;
@@ -154,12 +155,14 @@ static bool match_columns(const Schema *have, const Schema *want, ptrdiff_t *sou
     return true;
 }
 
-bool conform_open(RowStream *rows, const Schema *schema, Arena *arena, RowStream **out, Err *err)
+bool conform_open(RowStream *rows, const Schema *schema, const Schema *stored, Arena *arena,
+                  RowStream **out, Err *err)
 {
     ConformStream *conform = ARENA_NEW(arena, ConformStream);
 
     *conform = (ConformStream){
-        .base    = {.schema = *schema, .next = conform_next},
+        .base    = {.schema = *stored, .next = conform_next},
+        .names   = *schema,
         .inner   = rows,
         .source  = ARENA_ARRAY(arena, ptrdiff_t, schema->column_count + 1),
         .columns = ARENA_ARRAY(arena, ColumnVector, schema->column_count + 1),

@@ -66,13 +66,15 @@ typedef struct DeltaCreate {
 } DeltaCreate;
 
 /* Creates version 0 with the weakest protocol that covers the schema (delta.md 2.2). Losing the
- * race, or a table that is there already, opens what is there (*created_out false; may be NULL).
- * ERR_STATE: the path holds other files. ERR_UNSUPPORTED: two names equal ignoring case; a
- * property that needs a table feature; and a name that Delta takes only with column mapping
- * (blank , ; { } ( ) newline tab =), which this version neither writes nor reads (reading such a
- * table gives DELTA-P10 columnMapping). */
+ * race, or a table that is there already, opens what is there (*created_out false; may be NULL). A
+ * name that Delta takes only with column mapping (blank , ; { } ( ) newline tab =) makes it a
+ * mapped one. ERR_STATE: the path holds other files. ERR_UNSUPPORTED: two names equal ignoring
+ * case; a property that asks for a feature tidelake does not set. */
 bool delta_table_create(DeltaContext *context, Str path, const DeltaCreate *spec, DeltaTable **out,
                         bool *created_out, Err *err) MUST_CHECK;
+
+/* The same checks of the columns, before there is anything to write. */
+bool delta_schema_check(DeltaContext *context, const Schema *schema, Err *err) MUST_CHECK;
 
 /* --- looking --- */
 /* A live file. `path` is the byte-exact string of its add action; `extra_members` are the action's
@@ -118,6 +120,11 @@ typedef enum DeltaWriteKind {
 } DeltaWriteKind;
 bool delta_table_check_writable(const DeltaTable *table, DeltaWriteKind kind, Err *err) MUST_CHECK;
 
+/* What a commit of these columns would be refused for, before there is anything to write: see
+ * delta_table_commit. */
+bool delta_table_check_schema(const DeltaTable *table, const Schema *schema, bool may_widen,
+                              Err *err) MUST_CHECK;
+
 /* Statistics of one column of a file. Text values as in the JSON: numbers plain, strings
  * unescaped. Unknown: false. */
 typedef struct DeltaBounds {
@@ -161,6 +168,7 @@ typedef struct DeltaAdd {
     int64_t       row_count;
     Str           stats;
     const Schema *schema; /* it was written for; NULL: unknown, so a changed table goes unnoticed */
+    const struct ColumnMapping *mapping; /* of these columns; NULL: unknown */
 } DeltaAdd;
 
 /* Data files on their way into a table: written to staging as rows arrive, published together,
@@ -204,9 +212,13 @@ typedef struct DeltaCommit {
     const DeltaFile *const *removes;
     size_t                  remove_count;
     const Schema           *schema; /* new schema (columns added at the end), NULL: unchanged */
-    const DeltaProperty    *set_properties; /* added to or replacing the table's */
-    size_t                  set_property_count;
-    bool                    is_blind_append; /* only adds, nothing was read */
+    /* Types of `schema` that the table's do not hold widen it, when the owner allowed that. */
+    bool                 may_widen;
+    const Schema        *comments;       /* of columns, by name; those it has not are left out */
+    Str                  description;    /* of the table; ptr NULL: unchanged */
+    const DeltaProperty *set_properties; /* added to or replacing the table's */
+    size_t               set_property_count;
+    bool                 is_blind_append; /* only adds, nothing was read */
     bool read_whole_table; /* a rewrite computed from every file: any added file is a conflict */
     bool
         rearranges; /* dataChange false: the files added hold the rows of those removed, no other */
@@ -218,11 +230,11 @@ typedef enum DeltaOutcome { DELTA_WRITTEN, DELTA_SKIPPED } DeltaOutcome;
  * with a txn at or below the recorded version is SKIPPED with nothing written; a lost answer is
  * settled by reading the log. A rewrite (removes, or read_whole_table) that meets a conflicting
  * winner gives ERR_CONFLICT after the table was refreshed: compute it again. A metadata change
- * (schema, properties) re-applies itself when still needed; with nothing left to do, no rows and
- * no txn the commit is SKIPPED too. One that rearranges goes behind appends and other rewrites, and
- * gives ERR_CONFLICT when a file it removes is gone (delta_table_find_file tells which are still
- * there) or the header changed. ERR_SCHEMA_CHANGED: a type the column cannot take, or a name
- * that needs column mapping (the message has the owner's statement). Checkpoints when due; a
+ * (schema, comments, description, properties) re-applies itself when still needed; with nothing
+ * left to do, no rows and no txn the commit is SKIPPED too. One that rearranges goes behind appends
+ * and other rewrites, and gives ERR_CONFLICT when a file it removes is gone (delta_table_find_file
+ * tells which are still there) or the header changed. ERR_SCHEMA_CHANGED: a type the column cannot
+ * take, or a name that needs column mapping (the message has the owner's statement). Checkpoints when due; a
  * failure there is only logged. `version_out` may be NULL. */
 bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutcome *out,
                         int64_t *version_out, Err *err) MUST_CHECK;

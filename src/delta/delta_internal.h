@@ -160,6 +160,16 @@ typedef struct Field {
     JsonText metadata;
 } Field;
 
+/* How columns stand in data files and statistics (1.10). */
+typedef enum MappingMode { MAPPING_NONE, MAPPING_NAME, MAPPING_ID } MappingMode;
+
+typedef struct ColumnMapping {
+    MappingMode mode;
+    Schema      stored; /* the same columns under the names that they have there */
+    int32_t    *ids;    /* Parquet field ids, a column each; NULL without mapping */
+    int64_t     max_id; /* the highest ever given */
+} ColumnMapping;
+
 typedef struct Metadata {
     JsonText       raw;
     Str            id, name, description, provider, schema_string;
@@ -168,6 +178,7 @@ typedef struct Metadata {
     size_t         property_count;
     Field         *fields;
     Schema         schema; /* of the same columns */
+    ColumnMapping  mapping;
 } Metadata;
 
 /* Immutable; owns its memory. */
@@ -192,6 +203,7 @@ void    header_close(Header *header); /* accepts NULL */
 bool    header_find_property(const Header *header, Str key, Str *value_out);
 bool    header_property_is_true(const Header *header, const char *key);
 int64_t header_property_i64(const Header *header, const char *key, int64_t fallback);
+bool    header_has_change_feed(const Header *header);
 int64_t header_property_interval_us(const Header *header, const char *key, int64_t fallback);
 
 bool protocol_parse(JsonText body, Arena *arena, Protocol *out);
@@ -202,29 +214,75 @@ bool header_check_read(const LogPlace *place, int64_t version, const Header *hea
                        Err *err) MUST_CHECK;
 bool header_check_write(const LogPlace *place, int64_t version, const Header *header,
                         DeltaWriteKind kind, Err *err) MUST_CHECK;
-/* The protocol a new table of this schema needs, and what an old one becomes when a column needs
- * more; *changed_out false: it will do. */
-Str  protocol_for_create(Arena *arena, const Schema *schema);
-bool protocol_upgrade(Arena *arena, const Protocol *protocol, const Schema *added, Str *json_out);
+/* The table features that columns and properties ask for. */
+#define FEATURE_NEEDS_MAX 8
+typedef struct FeatureNeeds {
+    const char *names[FEATURE_NEEDS_MAX];
+    size_t      count;
+} FeatureNeeds;
+
+void feature_needs_add(FeatureNeeds *needs, const char *name);
+void feature_needs_add_columns(FeatureNeeds *needs, const Schema *schema);
+/* Nothing when the property needs none. ERR_UNSUPPORTED: one that tidelake does not set. */
+bool feature_needs_add_property(FeatureNeeds *needs, const DeltaProperty *property,
+                                Err *err) MUST_CHECK;
+/* Listed, or implied by a legacy version. */
+bool protocol_has_feature(const Protocol *protocol, const char *name);
+/* The weakest protocol for a new table; and what an old one becomes, false: it has all that. */
+Str  protocol_for_create(Arena *arena, const FeatureNeeds *needs);
+bool protocol_upgrade(Arena *arena, const Protocol *protocol, const FeatureNeeds *needs,
+                      Str *json_out);
+/* The pairs of 1.12; `from` and `to` are Delta's names of types. */
+bool type_can_widen(Str from, Str to);
 
 /* ERR_UNSUPPORTED or ERR_DAMAGED, without the table's name (the caller has it). */
 bool schema_string_parse(Str text, Arena *arena, Field **fields_out, Schema *out,
                          Err *err) MUST_CHECK;
-Str  schema_string_format(Arena *arena, const Schema *schema);
-/* `text` with fields for `added` at its end; every other byte stays. */
-Str schema_string_append(Arena *arena, Str text, const Schema *added);
+/* `mapping` gives the fields their names in files and their ids, unless its mode is none. */
+Str schema_string_format(Arena *arena, const Schema *schema, const ColumnMapping *mapping);
+
+/* What becomes of the columns that a table has, and which come. */
+typedef struct ColumnChange {
+    bool       is_widened;
+    ColumnType type;    /* the new one */
+    Str        comment; /* ptr NULL: as it was, empty: none */
+} ColumnChange;
+
+typedef struct SchemaChange {
+    const ColumnChange  *columns; /* a column of the table each; NULL: they stay as they are */
+    Schema               added;
+    const ColumnMapping *mapping; /* of the columns afterwards, added ones at the end */
+} SchemaChange;
+/* Every byte that says something else stays. */
+Str schema_string_change(Arena *arena, Str text, const SchemaChange *change);
 /* The first byte of a name that Delta refuses without column mapping, or 0. */
 char schema_forbidden_char(Str name);
 /* ERR_UNSUPPORTED: two names equal ignoring case, an empty name. */
 bool schema_check_names(const Schema *schema, Err *err) MUST_CHECK;
+bool schema_fail_twice(Str name, Err *err);
 
-/* The metaData object of a new table; and an old one with columns or properties added, all else
- * as it was. */
-Str metadata_format(Arena *arena, const DeltaCreate *spec, Str id, int64_t created_ms);
-Str metadata_change(Arena *arena, const Metadata *metadata, const Schema *added,
-                    const DeltaProperty *properties, size_t property_count);
-/* Properties that need no table feature, or none of Delta's at all; others are refused. */
-bool property_check_settable(Str key, Str value, Err *err) MUST_CHECK;
+/* The metaData object of a new table; and an old one with other columns, properties and
+ * description (ptr NULL: as it was), all else as it stands. */
+Str metadata_format(Arena *arena, const DeltaCreate *spec, const ColumnMapping *mapping, Str id,
+                    int64_t created_ms);
+Str metadata_change(Arena *arena, const Metadata *metadata, const SchemaChange *change,
+                    const DeltaProperty *properties, size_t property_count, Str description);
+
+#define MAPPING_MODE     "delta.columnMapping.mode"
+#define MAPPING_MAX_ID   "delta.columnMapping.maxColumnId"
+#define MAPPING_ID_KEY   "delta.columnMapping.id"
+#define MAPPING_NAME_KEY "delta.columnMapping.physicalName"
+
+/* ERR_DAMAGED (DELTA-L06): a column without name or id, or with another one's. ERR_UNSUPPORTED
+ * (DELTA-P10): an unknown mode. */
+bool mapping_parse(Header *header, Err *err) MUST_CHECK;
+/* `schema` begins with the columns of `base`; those behind them get new names and ids, or the ones
+ * that `wrote` (may be NULL) was written with. */
+ColumnMapping  mapping_extend(Arena *arena, Rng *rng, const ColumnMapping *base,
+                              const Schema *schema, const DeltaAdd *wrote);
+ColumnMapping *mapping_copy(Arena *arena, const ColumnMapping *mapping);
+bool mapping_same_column(const ColumnMapping *left, size_t left_index, const ColumnMapping *right,
+                         size_t right_index);
 
 /* --- state of a version (1.7), replay.c --- */
 typedef struct LiveFile {
@@ -363,6 +421,17 @@ bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
                            Err *err) MUST_CHECK;
 
 /* --- writing --- */
+/* The in-commit timestamp of the next commit (2.6), in_commit.c. */
+#define IN_COMMIT_ENABLED           "delta.enableInCommitTimestamps"
+#define IN_COMMIT_ENABLED_VERSION   "delta.inCommitTimestampEnablementVersion"
+#define IN_COMMIT_ENABLED_TIMESTAMP "delta.inCommitTimestampEnablementTimestamp"
+
+typedef struct InCommit {
+    int64_t ms;       /* -1: the table has none */
+    bool    is_first; /* this commit switches them on */
+} InCommit;
+bool in_commit_plan(DeltaTable *table, const DeltaCommit *commit, int64_t now_ms, InCommit *out,
+                    Err *err) MUST_CHECK;
 /* Stats text of a file just written (2.4), stats.c. */
 typedef struct StatsPlan {
     bool  *is_indexed; /* per column */

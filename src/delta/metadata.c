@@ -80,7 +80,8 @@ bool header_new(const LogPlace *place, int64_t version, Str protocol_raw, Str me
     Metadata *metadata = &header->metadata;
     ok                 = ok && parse_metadata(body, arena, metadata, err) &&
          schema_string_parse(metadata->schema_string, arena, &metadata->fields, &metadata->schema,
-                             err);
+                             err) &&
+         mapping_parse(header, err);
     if (!ok) {
         arena_close(arena);
         return err_context(err, "table %.*s v%lld", STR_ARG(place->path), (long long)version);
@@ -165,28 +166,56 @@ static bool is_plain_delta_key(Str key)
     return false;
 }
 
-bool property_check_settable(Str key, Str value, Err *err)
+/* Those that ask for a table feature. */
+static const char *property_feature(Str key)
 {
-    if (!str_equal_ignoring_case(str_slice(key, 0, 6), STR("delta.")) || is_plain_delta_key(key))
+    static const char *const features[][2] = {
+        {"delta.enableDeletionVectors", "deletionVectors"},
+        {IN_COMMIT_ENABLED, "inCommitTimestamp"},
+        {"delta.enableTypeWidening", "typeWidening"},
+    };
+    for (size_t i = 0; i < COUNT_OF(features); i++)
+        if (str_equal_ignoring_case(key, str_from_c(features[i][0]))) return features[i][1];
+    return NULL;
+}
+
+bool feature_needs_add_property(FeatureNeeds *needs, const DeltaProperty *property, Err *err)
+{
+    const char *feature = property_feature(property->key);
+
+    if (feature) {
+        if (str_equal_ignoring_case(property->value, STR("true")))
+            feature_needs_add(needs, feature);
+        return true;
+    }
+    if (!str_equal_ignoring_case(str_slice(property->key, 0, 6), STR("delta.")) ||
+        is_plain_delta_key(property->key))
         return true;
     return err_set(err, ERR_UNSUPPORTED,
                    "the table property %.*s=%.*s needs a table feature that tidelake does not set",
-                   STR_ARG(key), STR_ARG(value));
+                   STR_ARG(property->key), STR_ARG(property->value));
 }
 
 /* --- writing metaData --- */
 
-static void write_properties(JsonWriter *json, const DeltaProperty *properties, size_t count)
+static void write_properties(JsonWriter *json, const DeltaCreate *spec,
+                             const ColumnMapping *mapping, Arena *arena)
 {
     json_object_begin(json);
-    for (size_t i = 0; i < count; i++) {
-        json_key(json, properties[i].key);
-        json_str(json, properties[i].value);
+    for (size_t i = 0; i < spec->property_count; i++) {
+        json_key(json, spec->properties[i].key);
+        json_str(json, spec->properties[i].value);
+    }
+    if (mapping->mode != MAPPING_NONE) {
+        json_member_str(json, MAPPING_MODE, STR("name"));
+        json_member_str(json, MAPPING_MAX_ID,
+                        str_printf(arena, "%lld", (long long)mapping->max_id));
     }
     json_object_end(json);
 }
 
-Str metadata_format(Arena *arena, const DeltaCreate *spec, Str id, int64_t created_ms)
+Str metadata_format(Arena *arena, const DeltaCreate *spec, const ColumnMapping *mapping, Str id,
+                    int64_t created_ms)
 {
     Buf        buf  = buf_new(arena, 0);
     JsonWriter json = json_writer(&buf, false, false);
@@ -196,11 +225,11 @@ Str metadata_format(Arena *arena, const DeltaCreate *spec, Str id, int64_t creat
     if (spec->description.len > 0) json_member_str(&json, "description", spec->description);
     json_key(&json, STR("format"));
     json_raw(&json, STR("{\"provider\":\"parquet\",\"options\":{}}"));
-    json_member_str(&json, "schemaString", schema_string_format(arena, &spec->schema));
+    json_member_str(&json, "schemaString", schema_string_format(arena, &spec->schema, mapping));
     json_key(&json, STR("partitionColumns"));
     json_raw(&json, STR("[]"));
     json_key(&json, STR("configuration"));
-    write_properties(&json, spec->properties, spec->property_count);
+    write_properties(&json, spec, mapping, arena);
     json_member_i64(&json, "createdTime", created_ms);
     json_object_end(&json);
     return buf_str(&buf);
@@ -228,8 +257,8 @@ static void write_changed_properties(JsonWriter *json, const Metadata *metadata,
     json_object_end(json);
 }
 
-Str metadata_change(Arena *arena, const Metadata *metadata, const Schema *added,
-                    const DeltaProperty *properties, size_t property_count)
+Str metadata_change(Arena *arena, const Metadata *metadata, const SchemaChange *change,
+                    const DeltaProperty *properties, size_t property_count, Str description)
 {
     Buf        buf  = buf_new(arena, 0);
     JsonWriter json = json_writer(&buf, false, false);
@@ -240,9 +269,10 @@ Str metadata_change(Arena *arena, const Metadata *metadata, const Schema *added,
     json_object_begin(&json);
     for (size_t at = 0; json_text_next_member(metadata->raw, &at, &key, &value);) {
         if (value.kind == JSON_TEXT_NULL) continue;
+        if (description.ptr && json_text_key_equals(key, STR("description"))) continue;
         json_key(&json, json_text_unescape(key, arena));
         if (json_text_key_equals(key, STR("schemaString"))) {
-            json_str(&json, schema_string_append(arena, metadata->schema_string, added));
+            json_str(&json, schema_string_change(arena, metadata->schema_string, change));
         } else if (json_text_key_equals(key, STR("configuration"))) {
             has_configuration = true;
             write_changed_properties(&json, metadata, properties, property_count);
@@ -254,6 +284,7 @@ Str metadata_change(Arena *arena, const Metadata *metadata, const Schema *added,
         json_key(&json, STR("configuration"));
         write_changed_properties(&json, metadata, properties, property_count);
     }
+    if (description.len > 0) json_member_str(&json, "description", description);
     json_object_end(&json);
     return buf_str(&buf);
 }

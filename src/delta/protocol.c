@@ -1,6 +1,8 @@
 /* What a table asks of those who read and write it, and what this program can (delta.md 1.8). */
 #include "delta/delta_internal.h"
 
+#include <assert.h>
+
 typedef enum FeatureUse {
     USE_YES,       /* supported, or nothing to do */
     USE_WHEN_IDLE, /* supported as long as it is not active: check_active decides */
@@ -25,10 +27,12 @@ typedef struct Feature {
     X("checkConstraints",          false,  USE_YES,       USE_WHEN_IDLE, USE_WHEN_IDLE, 0, 3) \
     X("changeDataFeed",            false,  USE_YES,       USE_WHEN_IDLE, USE_WHEN_IDLE, 0, 4) \
     X("generatedColumns",          false,  USE_YES,       USE_WHEN_IDLE, USE_WHEN_IDLE, 0, 4) \
-    X("columnMapping",             true,   USE_WHEN_IDLE, USE_WHEN_IDLE, USE_WHEN_IDLE, 2, 5) \
+    X("columnMapping",             true,   USE_YES,       USE_WHEN_IDLE, USE_WHEN_IDLE, 2, 5) \
     X("identityColumns",           false,  USE_YES,       USE_WHEN_IDLE, USE_WHEN_IDLE, 0, 6) \
     X("allowColumnDefaults",       false,  USE_YES,       USE_YES,       USE_YES,       0, 0) \
     X("timestampNtz",              true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
+    X("typeWidening",              true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
+    X("typeWidening-preview",      true,   USE_YES,       USE_YES,       USE_NO,        0, 0) \
     X("deletionVectors",           true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
     X("v2Checkpoint",              true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
     X("vacuumProtocolCheck",       true,   USE_YES,       USE_YES,       USE_YES,       0, 0) \
@@ -46,7 +50,7 @@ typedef struct Feature {
     X("catalogOwned-preview",      true,   USE_CATALOG,   USE_CATALOG,   USE_CATALOG,   0, 0) \
     X("coordinatedCommits-preview", false, USE_YES,       USE_CATALOG,   USE_CATALOG,   0, 0)
 /* Known by name and refused until they are implemented, like every feature that is not listed:
- * typeWidening, variantType, geospatial and what comes next. */
+ * variantType, geospatial and what comes next. */
 /* clang-format on */
 
 static bool find_feature(Str name, Feature *out)
@@ -183,6 +187,12 @@ static bool has_prefix_ignoring_case(Str text, Str prefix)
     return str_equal_ignoring_case(str_slice(text, 0, prefix.len), prefix);
 }
 
+bool header_has_change_feed(const Header *header)
+{
+    return header_property_is_true(header, "delta.enableChangeDataFeed") ||
+           header_property_is_true(header, "delta.enableChangeDataCapture");
+}
+
 static bool check_properties(const LogPlace *place, int64_t version, const Header *header,
                              DeltaWriteKind kind, Err *err)
 {
@@ -196,9 +206,7 @@ static bool check_properties(const LogPlace *place, int64_t version, const Heade
             return refuse_active(place, version, "DELTA-W03", err, "it has a check constraint",
                                  str_slice(key, prefix.len, key.len));
     }
-    bool has_feed = header_property_is_true(header, "delta.enableChangeDataFeed") ||
-                    header_property_is_true(header, "delta.enableChangeDataCapture");
-    if (kind == DELTA_CHANGES && has_feed)
+    if (kind == DELTA_CHANGES && header_has_change_feed(header))
         return refuse_active(place, version, "DELTA-W11", err,
                              "change data feed is enabled; tidelake cannot maintain it for MERGE",
                              STR_EMPTY);
@@ -255,21 +263,7 @@ static bool check_columns(const LogPlace *place, int64_t version, const Header *
     return true;
 }
 
-/* Column mapping counts only when the protocol supports it (1.10). */
-static Str mapping_mode(const Header *header)
-{
-    const Protocol *protocol = &header->protocol;
-    Str             mode;
-    bool            has_feature = protocol->min_reader == 2 ||
-                       str_list_has(&protocol->reader_features, STR("columnMapping")) ||
-                       str_list_has(&protocol->writer_features, STR("columnMapping"));
-
-    if (!has_feature || !header_find_property(header, STR("delta.columnMapping.mode"), &mode))
-        return STR("none");
-    return mode;
-}
-
-static bool can_widen(Str from, Str to)
+bool type_can_widen(Str from, Str to)
 {
     ColumnType left, right;
     bool       from_is_byte = str_equal_c(from, "byte");
@@ -298,7 +292,7 @@ static bool check_type_changes(const LogPlace *place, int64_t version, const Fie
     for (size_t at = 0; json_text_next_item(changes, &at, &change);) {
         Str from = json_text_str(json_text_find(change, "fromType"), arena);
         Str to   = json_text_str(json_text_find(change, "toType"), arena);
-        if (!can_widen(from, to))
+        if (!type_can_widen(from, to))
             return err_set(err, ERR_UNSUPPORTED,
                            "DELTA-P14 table %.*s v%lld: column %.*s was changed from %.*s to %.*s, "
                            "which is no type "
@@ -318,8 +312,6 @@ bool header_check_read(const LogPlace *place, int64_t version, const Header *hea
             err, ERR_UNSUPPORTED,
             "DELTA-P13 table %.*s v%lld: its files are %.*s, not parquet; nothing was read",
             STR_ARG(place->path), (long long)version, STR_ARG(header->metadata.provider));
-    if (!str_equal_c(mapping_mode(header), "none"))
-        return refuse(place, version, "DELTA-P10", STR("columnMapping"), false, err);
 
     Arena *scratch = arena_new();
     for (size_t i = 0; ok && i < header->metadata.schema.column_count; i++)
@@ -333,7 +325,7 @@ bool header_check_write(const LogPlace *place, int64_t version, const Header *he
 {
     if (!check_versions(place, version, &header->protocol, err)) return false;
     if (!check_write_features(place, version, &header->protocol, kind, err)) return false;
-    if (str_equal_c(mapping_mode(header), "id"))
+    if (header->metadata.mapping.mode == MAPPING_ID)
         return refuse_active(place, version, "DELTA-W07", err, "columns are mapped by id",
                              STR_EMPTY);
     if (!check_properties(place, version, header, kind, err)) return false;
@@ -346,56 +338,126 @@ bool header_check_write(const LogPlace *place, int64_t version, const Header *he
 
 /* --- the protocol of tables we write --- */
 
-static bool needs_ntz(const Schema *schema)
+void feature_needs_add(FeatureNeeds *needs, const char *name)
+{
+    for (size_t i = 0; i < needs->count; i++)
+        if (str_equal_c(str_from_c(needs->names[i]), name)) return;
+    assert(needs->count < FEATURE_NEEDS_MAX);
+    needs->names[needs->count++] = name;
+}
+
+void feature_needs_add_columns(FeatureNeeds *needs, const Schema *schema)
 {
     for (size_t i = 0; i < schema->column_count; i++)
-        if (schema->columns[i].type.kind == TYPE_TIMESTAMP_NTZ) return true;
+        if (schema->columns[i].type.kind == TYPE_TIMESTAMP_NTZ)
+            feature_needs_add(needs, "timestampNtz");
+}
+
+static Feature known_feature(const char *name)
+{
+    Feature feature  = {0};
+    bool    is_known = find_feature(str_from_c(name), &feature);
+    assert(is_known); /* needs are ours */
+    return feature;
+}
+
+/* Implied by versions that have no lists. */
+static bool is_implied(const Protocol *protocol, const Feature *feature, bool for_reader)
+{
+    if (for_reader)
+        return feature->legacy_reader > 0 && protocol->min_reader < 3 &&
+               protocol->min_reader >= feature->legacy_reader;
+    return feature->legacy_writer > 0 && protocol->min_writer < 7 &&
+           protocol->min_writer >= feature->legacy_writer;
+}
+
+bool protocol_has_feature(const Protocol *protocol, const char *name)
+{
+    Feature feature = known_feature(name);
+    Str     text    = str_from_c(name);
+
+    return (str_list_has(&protocol->writer_features, text) ||
+            is_implied(protocol, &feature, false)) &&
+           (!feature.is_reader_feature || str_list_has(&protocol->reader_features, text) ||
+            is_implied(protocol, &feature, true));
+}
+
+static bool needs_have_reader_feature(const FeatureNeeds *needs)
+{
+    for (size_t i = 0; i < needs->count; i++)
+        if (known_feature(needs->names[i]).is_reader_feature) return true;
     return false;
 }
 
-Str protocol_for_create(Arena *arena, const Schema *schema)
+/* The needs first, then what the old protocol listed or implied. */
+static void write_list(JsonWriter *json, const char *key, const FeatureNeeds *needs,
+                       const Protocol *old, bool for_reader)
 {
-    if (!needs_ntz(schema))
-        return str_copy(arena, STR("{\"minReaderVersion\":1,\"minWriterVersion\":2}"));
-    return str_copy(
-        arena,
-        STR("{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],"
-            "\"writerFeatures\":[\"timestampNtz\",\"invariants\",\"appendOnly\"]}"));
-}
+    const StrList *listed  = for_reader ? &old->reader_features : &old->writer_features;
+    FeatureNeeds   written = {0};
 
-static void write_list(JsonWriter *json, const char *key, Str first, const StrList *rest,
-                       const Protocol *legacy, bool is_reader)
-{
     json_key(json, str_from_c(key));
     json_array_begin(json);
-    json_str(json, first);
-    for (size_t i = 0; i < rest->count; i++)
-        if (!str_equal(rest->items[i], first)) json_str(json, rest->items[i]);
-#define X(feature, reader_feature, can_read, can_write, can_rewrite, legacy_reader, legacy_writer) \
-    if (is_reader                                                                                  \
-            ? legacy_reader > 0 && legacy->min_reader == legacy_reader                             \
-            : legacy_writer > 0 && legacy->min_writer < 7 && legacy->min_writer >= legacy_writer)  \
-        json_str(json, STR(feature));
+    for (size_t i = 0; i < needs->count; i++)
+        if (!for_reader || known_feature(needs->names[i]).is_reader_feature) {
+            feature_needs_add(&written, needs->names[i]);
+            json_str(json, str_from_c(needs->names[i]));
+        }
+    for (size_t i = 0; i < listed->count; i++) {
+        bool is_new = true;
+        for (size_t j = 0; j < written.count; j++)
+            if (str_equal_c(listed->items[i], written.names[j])) is_new = false;
+        if (is_new) json_str(json, listed->items[i]);
+    }
+#define X(name, is_reader, can_read, can_write, can_rewrite, reader, writer)                      \
+    if (is_implied(old,                                                                           \
+                   &(Feature){name, is_reader, can_read, can_write, can_rewrite, reader, writer}, \
+                   for_reader))                                                                   \
+        json_str(json, STR(name));
     FEATURES(X)
 #undef X
     json_array_end(json);
 }
 
-bool protocol_upgrade(Arena *arena, const Protocol *protocol, const Schema *added, Str *json_out)
+static Str format_protocol(Arena *arena, const Protocol *old, const FeatureNeeds *needs)
 {
-    const Str  ntz  = STR("timestampNtz");
-    Buf        buf  = buf_new(arena, 0);
-    JsonWriter json = json_writer(&buf, false, false);
+    Buf        buf    = buf_new(arena, 0);
+    JsonWriter json   = json_writer(&buf, false, false);
+    int64_t    reader = needs_have_reader_feature(needs) ? 3 : old->min_reader;
 
-    if (!needs_ntz(added) || (str_list_has(&protocol->reader_features, ntz) &&
-                              str_list_has(&protocol->writer_features, ntz)))
-        return false;
     json_object_begin(&json);
-    json_member_i64(&json, "minReaderVersion", 3);
+    json_member_i64(&json, "minReaderVersion", reader);
     json_member_i64(&json, "minWriterVersion", 7);
-    write_list(&json, "readerFeatures", ntz, &protocol->reader_features, protocol, true);
-    write_list(&json, "writerFeatures", ntz, &protocol->writer_features, protocol, false);
+    if (reader == 3) write_list(&json, "readerFeatures", needs, old, true);
+    write_list(&json, "writerFeatures", needs, old, false);
     json_object_end(&json);
-    *json_out = buf_str(&buf);
+    return buf_str(&buf);
+}
+
+Str protocol_for_create(Arena *arena, const FeatureNeeds *needs)
+{
+    /* what version 2 implies stands in every list, in the order of state.md 4.1 */
+    Str            implied[] = {STR("invariants"), STR("appendOnly")};
+    const Protocol plain     = {.min_reader      = 1,
+                                .min_writer      = 7,
+                                .writer_features = {.items = implied, .count = COUNT_OF(implied)}};
+
+    if (needs->count == 0)
+        return str_copy(arena, STR("{\"minReaderVersion\":1,\"minWriterVersion\":2}"));
+    if (needs->count == 1 && str_equal_c(str_from_c(needs->names[0]), "columnMapping"))
+        return str_copy(arena, STR("{\"minReaderVersion\":2,\"minWriterVersion\":5}"));
+    return format_protocol(arena, &plain, needs);
+}
+
+bool protocol_upgrade(Arena *arena, const Protocol *protocol, const FeatureNeeds *needs,
+                      Str *json_out)
+{
+    FeatureNeeds missing = {0};
+
+    for (size_t i = 0; i < needs->count; i++)
+        if (!protocol_has_feature(protocol, needs->names[i]))
+            feature_needs_add(&missing, needs->names[i]);
+    if (missing.count == 0) return false;
+    *json_out = format_protocol(arena, protocol, &missing);
     return true;
 }

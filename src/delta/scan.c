@@ -92,13 +92,21 @@ static ptrdiff_t partition_index(const Header *header, Str column)
     return -1;
 }
 
+/* The log has the names that columns have in files. */
+static Str stored_name(const Header *header, Str column)
+{
+    const Metadata *metadata = &header->metadata;
+    ptrdiff_t       index    = schema_find(&metadata->schema, column);
+    return index < 0 ? column : metadata->mapping.stored.columns[index].name;
+}
+
 /* The value's text as a SQL literal; an empty one is NULL, as in every Delta table. */
-static Str partition_literal(const DeltaFile *file, Str column, Arena *arena)
+static Str partition_literal(const Header *header, const DeltaFile *file, Str column, Arena *arena)
 {
     JsonText extra  = {.kind = JSON_TEXT_OBJECT,
                        .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
     JsonText values = json_text_find(extra, "partitionValues");
-    Str      text   = json_text_str(json_text_find_str(values, column), arena);
+    Str      text   = json_text_str(json_text_find_str(values, stored_name(header, column)), arena);
 
     return text.len == 0 ? STR("NULL") : duck_quote_literal(arena, text);
 }
@@ -140,27 +148,68 @@ static Schema stored_columns(const Header *header, const Schema *wanted, Arena *
 }
 
 /* A text that every row of a file has. */
-typedef Str (*FileText)(const DeltaFile *file, Str column, Arena *arena);
+typedef Str (*FileText)(const Header *header, const DeltaFile *file, Str column, Arena *arena);
 
-static Str path_literal(const DeltaFile *file, Str column, Arena *arena)
+static Str path_literal(const Header *header, const DeltaFile *file, Str column, Arena *arena)
 {
+    (void)header;
     (void)column;
     return duck_quote_literal(arena, file->path);
 }
 
-static Str by_file_sql(const ScanPlan *plan, FileText text, Str column, Arena *arena)
+static Str by_file_sql(const Header *header, const ScanPlan *plan, FileText text, Str column,
+                       Arena *arena)
 {
     Buf buf = buf_new(arena, 0);
 
     if (plan->count == 0) return STR("CAST(NULL AS VARCHAR)");
-    if (plan->count == 1) return text(plan->files[0], column, arena);
+    if (plan->count == 1) return text(header, plan->files[0], column, arena);
     buf_append_c(&buf, "list_extract(CAST([");
     for (size_t i = 0; i < plan->count; i++) {
         if (i > 0) buf_append_c(&buf, ", ");
-        buf_append(&buf, text(plan->files[i], column, arena));
+        buf_append(&buf, text(header, plan->files[i], column, arena));
     }
     buf_append_c(&buf, "] AS VARCHAR[]), CAST(f.file_index AS BIGINT) + 1)");
     return buf_str(&buf);
+}
+
+/* How the files call them. */
+static DuckKeys keys_of(const Header *header, const Schema *columns, Arena *arena)
+{
+    const Metadata *metadata = &header->metadata;
+    Str            *names    = ARENA_ARRAY(arena, Str, columns->column_count + 1);
+    int32_t        *ids      = ARENA_ARRAY(arena, int32_t, columns->column_count + 1);
+    bool            by_id    = metadata->mapping.mode == MAPPING_ID;
+
+    for (size_t i = 0; i < columns->column_count; i++) {
+        ptrdiff_t index = schema_find(&metadata->schema, columns->columns[i].name);
+        names[i]        = metadata->mapping.stored.columns[index].name;
+        if (by_id) ids[i] = metadata->mapping.ids[index];
+    }
+    return (DuckKeys){.names = names, .field_ids = by_id ? ids : NULL};
+}
+
+/* Where columns are found by id, a file without ids would be all NULL. */
+static bool check_field_ids(const DeltaTable *table, const ScanPlan *plan, Err *err)
+{
+    DuckSession *session = NULL;
+    int64_t      found   = 0;
+
+    if (table_header(table)->metadata.mapping.mode != MAPPING_ID || plan->count == 0) return true;
+    Arena *arena = arena_new();
+    bool   ok    = duck_session_open(table->context->duck, &session, err) &&
+              duck_query_i64(session,
+                             duck_find_file_without_ids_sql(arena, plan->locals, plan->count),
+                             &found, NULL, err);
+    duck_session_close(session);
+    arena_close(arena);
+    if (!ok) return err_context(err, "table %.*s", STR_ARG(table->place.path));
+    if (found == 0) return true;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "DELTA-S03 table %.*s v%lld: its columns are found by field id, and file %.*s "
+                   "has no field ids; nothing was read",
+                   STR_ARG(table->place.path), (long long)table->state->version,
+                   STR_ARG(plan->files[found - 1]->path));
 }
 
 /* What a column of the table is in the FROM clause. */
@@ -175,7 +224,7 @@ static Str source_sql(const Header *header, const ScanPlan *plan, const Column *
             arena, "f.%.*s",
             STR_ARG(duck_quote_identifier(arena, duck_scan_column(arena, column->name))));
     return str_printf(arena, "CAST(%.*s AS %.*s)",
-                      STR_ARG(by_file_sql(plan, partition_literal, column->name, arena)),
+                      STR_ARG(by_file_sql(header, plan, partition_literal, column->name, arena)),
                       STR_ARG(type));
 }
 
@@ -200,10 +249,10 @@ static void append_column(Buf *sql, const Header *header, const ScanPlan *plan,
                    STR_ARG(name));
 }
 
-static void append_position(Buf *sql, const ScanPlan *plan, Arena *arena)
+static void append_position(Buf *sql, const Header *header, const ScanPlan *plan, Arena *arena)
 {
     buf_append_c(sql, ", ");
-    buf_append(sql, by_file_sql(plan, path_literal, STR_EMPTY, arena));
+    buf_append(sql, by_file_sql(header, plan, path_literal, STR_EMPTY, arena));
     buf_append_c(sql, " AS \"__$file\", ");
     buf_append_c(sql, plan->count > 0 ? "f.file_row_number" : "CAST(NULL AS BIGINT)");
     buf_append_c(sql, " AS \"__$row\"");
@@ -214,15 +263,16 @@ static void append_select(Buf *sql, const DeltaTable *table, const ScanPlan *pla
 {
     const Header *header = table_header(table);
     Schema        stored = stored_columns(header, wanted, arena);
+    DuckKeys      keys   = keys_of(header, &stored, arena);
 
     buf_append_c(sql, "SELECT ");
     for (size_t i = 0; i < wanted->column_count; i++) {
         if (i > 0) buf_append_c(sql, ", ");
         append_column(sql, header, plan, &wanted->columns[i], arena);
     }
-    if (with_position) append_position(sql, plan, arena);
+    if (with_position) append_position(sql, header, plan, arena);
     buf_append_c(sql, " FROM ");
-    buf_append(sql, duck_read_parquet_sql(arena, plan->locals, plan->count, &stored));
+    buf_append(sql, duck_read_mapped_parquet_sql(arena, plan->locals, plan->count, &stored, &keys));
     buf_append_c(sql, " f");
     if (!plan->deleted) return;
     buf_append_c(sql, " WHERE ");
@@ -239,6 +289,7 @@ bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t fil
 
     if (!check_partition_types(table, err)) return false;
     if (!fetch_files(table, files, file_count, arena, &all, err) ||
+        !check_field_ids(table, &all, err) ||
         !split_vectors(table, &all, arena, &whole, &partly, err))
         return false;
     buf_append_char(&sql, '(');

@@ -181,8 +181,13 @@ bool schema_string_parse(Str text, Arena *arena, Field **fields_out, Schema *out
     return true;
 }
 
-static void write_field(JsonWriter *json, const Column *column, Arena *arena)
+/* --- writing --- */
+
+static void write_field(JsonWriter *json, const Schema *schema, size_t index,
+                        const ColumnMapping *mapping, Arena *arena)
 {
+    const Column *column = &schema->columns[index];
+
     json_object_begin(json);
     json_member_str(json, "name", column->name);
     json_member_str(json, "type", column_type_delta_name(arena, column->type));
@@ -190,11 +195,16 @@ static void write_field(JsonWriter *json, const Column *column, Arena *arena)
     json_key(json, STR("metadata"));
     json_object_begin(json);
     if (column->comment.len > 0) json_member_str(json, "comment", column->comment);
+    if (mapping->mode != MAPPING_NONE) {
+        size_t at = mapping->stored.column_count - schema->column_count + index;
+        json_member_i64(json, MAPPING_ID_KEY, mapping->ids[at]);
+        json_member_str(json, MAPPING_NAME_KEY, mapping->stored.columns[at].name);
+    }
     json_object_end(json);
     json_object_end(json);
 }
 
-Str schema_string_format(Arena *arena, const Schema *schema)
+Str schema_string_format(Arena *arena, const Schema *schema, const ColumnMapping *mapping)
 {
     Buf        buf  = buf_new(arena, 0);
     JsonWriter json = json_writer(&buf, false, false);
@@ -204,27 +214,95 @@ Str schema_string_format(Arena *arena, const Schema *schema)
     json_key(&json, STR("fields"));
     json_array_begin(&json);
     for (size_t i = 0; i < schema->column_count; i++)
-        write_field(&json, &schema->columns[i], arena);
+        write_field(&json, schema, i, mapping, arena);
     json_array_end(&json);
     json_object_end(&json);
     return buf_str(&buf);
 }
 
-Str schema_string_append(Arena *arena, Str text, const Schema *added)
+/* --- changing: text goes in, the rest stays --- */
+
+/* The old list with one change more (2.9). */
+static void write_type_changes(JsonWriter *json, JsonText old, Str from, Str to)
+{
+    JsonText change;
+
+    json_array_begin(json);
+    for (size_t at = 0; json_text_next_item(old, &at, &change);)
+        json_raw(json, change.text);
+    json_object_begin(json);
+    json_member_str(json, "fromType", from);
+    json_member_str(json, "toType", to);
+    json_object_end(json);
+    json_array_end(json);
+}
+
+static void write_changed_metadata(JsonWriter *json, JsonText metadata, const ColumnChange *change,
+                                   Str from, Str to, Arena *arena)
+{
+    const char *const types = "delta.typeChanges";
+    Str               key;
+    JsonText          value;
+
+    json_object_begin(json);
+    if (change->comment.len > 0) json_member_str(json, "comment", change->comment);
+    for (size_t at = 0; json_text_next_member(metadata, &at, &key, &value);) {
+        if (change->comment.ptr && json_text_key_equals(key, STR("comment"))) continue;
+        if (change->is_widened && json_text_key_equals(key, str_from_c(types))) continue;
+        json_key(json, json_text_unescape(key, arena));
+        json_raw(json, value.text);
+    }
+    if (change->is_widened) {
+        json_key(json, str_from_c(types));
+        write_type_changes(json, json_text_find(metadata, types), from, to);
+    }
+    json_object_end(json);
+}
+
+static void write_changed_field(Buf *buf, JsonText item, const ColumnChange *change, Arena *arena)
+{
+    JsonWriter json     = json_writer(buf, false, false);
+    JsonText   metadata = json_text_find(item, "metadata");
+    Str        from     = json_text_str(json_text_find(item, "type"), arena);
+    Str        to       = change->is_widened ? column_type_delta_name(arena, change->type) : from;
+    Str        key;
+    JsonText   value;
+
+    json_object_begin(&json);
+    for (size_t at = 0; json_text_next_member(item, &at, &key, &value);) {
+        if (json_text_key_equals(key, STR("metadata"))) continue;
+        json_key(&json, json_text_unescape(key, arena));
+        if (change->is_widened && json_text_key_equals(key, STR("type")))
+            json_str(&json, to);
+        else
+            json_raw(&json, value.text);
+    }
+    json_key(&json, STR("metadata"));
+    write_changed_metadata(&json, metadata, change, from, to, arena);
+    json_object_end(&json);
+}
+
+Str schema_string_change(Arena *arena, Str text, const SchemaChange *change)
 {
     Buf      buf = buf_new(arena, 0);
     JsonText fields, item;
-    size_t   at = 0;
+    size_t   copied = 0, index = 0;
 
     if (!find_fields(text, &fields)) return text; /* cannot be: it was parsed */
-    size_t cut        = (size_t)(fields.text.ptr - text.ptr) + fields.text.len - 1;
-    bool   has_fields = json_text_next_item(fields, &at, &item);
-
-    buf_append(&buf, str_slice(text, 0, cut));
-    for (size_t i = 0; i < added->column_count; i++) {
+    for (size_t at = 0; json_text_next_item(fields, &at, &item); index++) {
+        const ColumnChange *column = change->columns ? &change->columns[index] : NULL;
+        if (!column || (!column->is_widened && !column->comment.ptr)) continue;
+        size_t start = (size_t)(item.text.ptr - text.ptr);
+        buf_append(&buf, str_slice(text, copied, start));
+        write_changed_field(&buf, item, column, arena);
+        copied = start + item.text.len;
+    }
+    size_t cut = (size_t)(fields.text.ptr - text.ptr) + fields.text.len - 1;
+    buf_append(&buf, str_slice(text, copied, cut));
+    for (size_t i = 0; i < change->added.column_count; i++) {
         JsonWriter json = json_writer(&buf, false, false);
-        if (has_fields || i > 0) buf_append_char(&buf, ',');
-        write_field(&json, &added->columns[i], arena);
+        if (index > 0 || i > 0) buf_append_char(&buf, ',');
+        write_field(&json, &change->added, i, change->mapping, arena);
     }
     buf_append(&buf, str_slice(text, cut, text.len));
     return buf_str(&buf);
@@ -235,6 +313,13 @@ char schema_forbidden_char(Str name)
     for (size_t i = 0; i < name.len; i++)
         if (name.ptr[i] != '\0' && strchr(" ,;{}()\n\t=", name.ptr[i])) return name.ptr[i];
     return 0;
+}
+
+bool schema_fail_twice(Str name, Err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED,
+                   "the column name %.*s occurs twice, ignoring case, which Delta forbids",
+                   STR_ARG(name));
 }
 
 bool schema_check_names(const Schema *schema, Err *err)
@@ -252,10 +337,7 @@ bool schema_check_names(const Schema *schema, Err *err)
             ok = err_set(err, ERR_UNSUPPORTED, "%s", trouble);
             break;
         }
-        if (map_put(seen, str_lower_ascii(arena, name), arena))
-            ok = err_set(err, ERR_UNSUPPORTED,
-                         "the column name %.*s occurs twice, ignoring case, which Delta forbids",
-                         STR_ARG(name));
+        if (map_put(seen, str_lower_ascii(arena, name), arena)) ok = schema_fail_twice(name, err);
     }
     map_close(seen);
     arena_close(arena);

@@ -17,6 +17,7 @@ struct DeltaWriter {
     Str              table_path;
     StoreStaging    *staging;
     Schema           schema;
+    ColumnMapping    mapping;     /* of its columns: names and ids in the files */
     bool            *needs_value; /* per column: it has a default, so NULL would be wrong */
     StatsPlan        stats;
     DuckWriteOptions options;
@@ -54,6 +55,22 @@ static void note_defaults(DeltaWriter *writer, const Header *header)
             JSON_TEXT_NONE;
 }
 
+/* The columns of `schema`, a copy, in the types that a commit of `wanted` gives them: those that
+ * the table's types do not hold will be wider. Whether they may is the commit's to say. */
+static Schema widest_types(const Schema *schema, const Schema *wanted, Arena *arena)
+{
+    Schema  copy    = schema_copy(arena, schema);
+    Column *columns = ARENA_ARRAY(arena, Column, copy.column_count + 1);
+
+    for (size_t i = 0; i < copy.column_count; i++) {
+        ptrdiff_t index = wanted ? schema_find(wanted, copy.columns[i].name) : -1;
+        columns[i]      = copy.columns[i];
+        if (index >= 0 && !column_type_fits(wanted->columns[index].type, false, columns[i].type))
+            columns[i].type = wanted->columns[index].type;
+    }
+    return (Schema){.columns = columns, .column_count = copy.column_count};
+}
+
 static size_t prefix_chars(const Header *header)
 {
     if (!header_property_is_true(header, "delta.randomizeFilePrefixes")) return 0;
@@ -76,10 +93,14 @@ bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, Del
         writer->schema = schema_merge(arena, &header->metadata.schema, schema);
     else
         writer->schema = schema_copy(arena, &header->metadata.schema);
-    writer->schema       = schema_copy(arena, &writer->schema);
+    writer->schema       = widest_types(&writer->schema, schema, arena);
+    writer->mapping      = mapping_extend(arena, table->context->rng, &header->metadata.mapping,
+                                          &writer->schema, NULL);
+    writer->mapping      = *mapping_copy(arena, &writer->mapping); /* the table may move on */
     writer->stats        = stats_plan_new(header, &writer->schema, has_clustering, arena);
     writer->options      = (DuckWriteOptions){.row_group_bytes  = ROW_GROUP_BYTES,
-                                              .tidelake_version = table->context->engine_info};
+                                              .tidelake_version = table->context->engine_info,
+                                              .field_ids        = writer->mapping.ids};
     writer->prefix_chars = prefix_chars(header);
     choose_codec(writer, header);
     note_defaults(writer, header);
@@ -140,8 +161,9 @@ static void fill_add(DeltaWriter *writer, Str name, const DuckFile *file, Arena 
            .size_bytes  = file->size_bytes,
            .modified_ms = clock_utc_us(writer->context->clock) / 1000,
            .row_count   = file->row_count,
-           .stats       = stats_format(&writer->schema, &writer->stats, file, arena),
+           .stats       = stats_format(&writer->mapping.stored, &writer->stats, file, arena),
            .schema      = schema,
+           .mapping     = mapping_copy(arena, &writer->mapping),
     };
 }
 
@@ -163,7 +185,7 @@ bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, Delt
     DuckFile   file;
 
     *add_out = (DeltaAdd){.path = STR_EMPTY, .stats = STR_EMPTY};
-    bool ok  = conform_open(rows, &writer->schema, scratch, &conform, err);
+    bool ok  = conform_open(rows, &writer->schema, &writer->mapping.stored, scratch, &conform, err);
     for (size_t i = 0; ok && i < writer->schema.column_count; i++)
         if (writer->needs_value[i] && !conform_supplies(conform, i))
             ok = fail_default(writer, i, err);
@@ -218,8 +240,8 @@ bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str sel
     *add_out = (DeltaAdd){.path = STR_EMPTY, .stats = STR_EMPTY};
     bool ok  = conform_query(writer, session, select_sql, scratch, &sql, err) &&
               store_staging_file(writer->staging, name, scratch, &local, err) &&
-              duck_copy_query(session, sql, &writer->schema, local, &writer->options, scratch,
-                              &file, err);
+              duck_copy_query(session, sql, &writer->mapping.stored, local, &writer->options,
+                              scratch, &file, err);
     if (ok && file.row_count > 0) fill_add(writer, name, &file, arena, add_out);
     arena_close(scratch);
     return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));

@@ -56,6 +56,8 @@ typedef struct DuckWriteOptions {
     /* Of a row group in memory, for wide rows (delta.md 5.12); 0: by rows (122,880) alone. */
     int64_t row_group_bytes;
     Str     tidelake_version; /* for the footer */
+    /* Parquet field ids, one a column of the schema that is written; NULL: the file gets none. */
+    const int32_t *field_ids;
 } DuckWriteOptions;
 
 /* Pulls `rows` to their end into a new Parquet file, on the calling thread. Column types are the
@@ -111,6 +113,17 @@ Str duck_type_name(Arena *arena, ColumnType type); /* SMALLINT, DECIMAL(10,2), T
  * it; of no files at all it is an empty relation without them. */
 Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
                           const Schema *schema);
+/* How the columns of a schema are found in files that call them otherwise: by field id when there
+ * are ids, else by name. An array each, a column of the schema an item. */
+typedef struct DuckKeys {
+    const Str     *names;
+    const int32_t *field_ids;
+} DuckKeys;
+/* The same with keys; NULL: the columns have their own names in the files. */
+Str duck_read_mapped_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
+                                 const Schema *schema, const DuckKeys *keys);
+/* A query for a number: which file, counted from 1, is the first without any field id; 0: none. */
+Str duck_find_file_without_ids_sql(Arena *arena, const Str *local_paths, size_t path_count);
 /* The name under which it exposes a column: the column's own, unless a virtual one has that. */
 Str duck_scan_column(Arena *arena, Str name);
 

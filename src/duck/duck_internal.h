@@ -110,7 +110,7 @@ void duck_append_literal(Buf *sql, Str text);
 /* A literal for a path that libduckdb would otherwise take for a pattern. */
 void duck_append_path_literal(Buf *sql, Str path);
 /* The options of every COPY to Parquet, in parentheses. */
-void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options);
+void duck_append_copy_options(Buf *sql, const Schema *schema, const DuckWriteOptions *options);
 
 /* --- duck_write.c --- */
 /* Teaches a new instance the table function that pulls row streams; once, because connections that

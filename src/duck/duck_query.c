@@ -326,7 +326,7 @@ static Str copy_query_sql(Arena *arena, Str select_sql, const Schema *schema, St
     buf_append_c(&sql, ")) TO ");
     duck_append_literal(&sql, local_path);
     buf_append_char(&sql, ' ');
-    duck_append_copy_options(&sql, options);
+    duck_append_copy_options(&sql, schema, options);
     return buf_str(&sql);
 }
 

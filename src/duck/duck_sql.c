@@ -124,8 +124,24 @@ Str duck_scan_column(Arena *arena, Str name)
     return name;
 }
 
+static void append_path_list(Buf *sql, const Str *local_paths, size_t path_count)
+{
+    buf_append_char(sql, '[');
+    for (size_t i = 0; i < path_count; i++) {
+        if (i > 0) buf_append_c(sql, ", ");
+        duck_append_path_literal(sql, local_paths[i]);
+    }
+    buf_append_char(sql, ']');
+}
+
 Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
                           const Schema *schema)
+{
+    return duck_read_mapped_parquet_sql(arena, local_paths, path_count, schema, NULL);
+}
+
+Str duck_read_mapped_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
+                                 const Schema *schema, const DuckKeys *keys)
 {
     Buf sql = buf_new(arena, 0);
 
@@ -134,16 +150,16 @@ Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_coun
         append_empty_relation(&sql, arena, schema);
         return buf_str(&sql);
     }
-    buf_append_c(&sql, "read_parquet([");
-    for (size_t i = 0; i < path_count; i++) {
-        if (i > 0) buf_append_c(&sql, ", ");
-        duck_append_path_literal(&sql, local_paths[i]);
-    }
-    buf_append_c(&sql, "], hive_partitioning=false, schema=MAP{");
+    buf_append_c(&sql, "read_parquet(");
+    append_path_list(&sql, local_paths, path_count);
+    buf_append_c(&sql, ", hive_partitioning=false, schema=MAP{");
     for (size_t i = 0; i < schema->column_count; i++) {
         const Column *column = &schema->columns[i];
         if (i > 0) buf_append_c(&sql, ", ");
-        duck_append_literal(&sql, column->name);
+        if (keys && keys->field_ids)
+            buf_printf(&sql, "%d", keys->field_ids[i]);
+        else
+            duck_append_literal(&sql, keys ? keys->names[i] : column->name);
         buf_append_c(&sql, ": {name: ");
         duck_append_literal(&sql, duck_scan_column(arena, column->name));
         buf_append_c(&sql, ", type: ");
@@ -151,6 +167,21 @@ Str duck_read_parquet_sql(Arena *arena, const Str *local_paths, size_t path_coun
         buf_append_c(&sql, ", default_value: NULL}");
     }
     buf_append_c(&sql, "})");
+    return buf_str(&sql);
+}
+
+Str duck_find_file_without_ids_sql(Arena *arena, const Str *local_paths, size_t path_count)
+{
+    Buf sql = buf_new(arena, 0);
+
+    buf_append_c(&sql, "SELECT coalesce(min(list_position([");
+    for (size_t i = 0; i < path_count; i++) {
+        if (i > 0) buf_append_c(&sql, ", ");
+        duck_append_literal(&sql, local_paths[i]);
+    }
+    buf_append_c(&sql, "], file_name)), 0)::BIGINT FROM (SELECT file_name FROM parquet_schema(");
+    append_path_list(&sql, local_paths, path_count);
+    buf_append_c(&sql, ") GROUP BY file_name HAVING count(field_id) = 0)");
     return buf_str(&sql);
 }
 
@@ -163,10 +194,21 @@ static void append_codec(Buf *sql, DuckCompression compression)
     }
 }
 
+static void append_field_ids(Buf *sql, const Schema *schema, const int32_t *field_ids)
+{
+    buf_append_c(sql, ", FIELD_IDS {");
+    for (size_t i = 0; i < schema->column_count; i++) {
+        if (i > 0) buf_append_c(sql, ", ");
+        duck_append_identifier(sql, schema->columns[i].name);
+        buf_printf(sql, ": %d", field_ids[i]);
+    }
+    buf_append_char(sql, '}');
+}
+
 /* delta.md 2.3 and 3.3: v1 pages, no Bloom filters, and the key that keeps Spark 3 from shifting
  * old dates. The file is written in place, under the name we chose; a memfd could not be renamed.
  */
-void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options)
+void duck_append_copy_options(Buf *sql, const Schema *schema, const DuckWriteOptions *options)
 {
     buf_append_c(sql, "(FORMAT parquet, PARQUET_VERSION v1, ");
     append_codec(sql, options->compression);
@@ -178,5 +220,7 @@ void duck_append_copy_options(Buf *sql, const DuckWriteOptions *options)
         ", WRITE_BLOOM_FILTER false, WRITE_EMPTY_FILE false, USE_TMP_FILE false, RETURN_STATS, "
         "KV_METADATA {'org.apache.spark.version': '3.5.0', 'tidelake.version': ");
     duck_append_literal(sql, options->tidelake_version);
-    buf_append_c(sql, "})");
+    buf_append_char(sql, '}');
+    if (options->field_ids) append_field_ids(sql, schema, options->field_ids);
+    buf_append_char(sql, ')');
 }

@@ -140,7 +140,7 @@ static bool copy_rows(RowSource *source, Str local_path, const DuckWriteOptions 
     buf_printf(&sql, "COPY (SELECT * FROM " ROWS_FUNCTION "(%lld)) TO ", (long long)source->id);
     duck_append_literal(&sql, local_path);
     buf_append_char(&sql, ' ');
-    duck_append_copy_options(&sql, options);
+    duck_append_copy_options(&sql, &source->rows->schema, options);
     bool ok = duck_run_sql(&connection, buf_str(&sql), false, &result, err);
     remove_source(source);
     if (!ok && source->err.code != ERR_NONE) err_copy(err, &source->err);

@@ -39,14 +39,14 @@ static void replay(Str text, Arena *arena)
 
 static void read_schema(Str text, Arena *arena)
 {
-    Field *fields;
-    Schema schema;
-    Err    err    = ERR_INIT;
-    Column column = {STR("added"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY};
-    Schema added  = {&column, 1};
+    Field       *fields;
+    Schema       schema;
+    Err          err    = ERR_INIT;
+    Column       column = {STR("added"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY};
+    SchemaChange change = {.added = {&column, 1}, .mapping = &(ColumnMapping){0}};
 
     if (!utf8_is_valid(text) || !schema_string_parse(text, arena, &fields, &schema, &err)) return;
-    Str    longer = schema_string_append(arena, text, &added);
+    Str    longer = schema_string_change(arena, text, &change);
     size_t count  = schema.column_count;
     assert(schema_string_parse(longer, arena, &fields, &schema, &err));
     assert(schema.column_count == count + 1);

@@ -486,7 +486,7 @@ static void what_a_table_cannot_become_is_refused_before_anything_is_written(voi
     World        *world = world_new(state);
     DeltaTable   *table = create_table(world, "t");
     DeltaOutcome  outcome;
-    DeltaProperty property = {STR("delta.enableDeletionVectors"), STR("true")};
+    DeltaProperty property = {STR("delta.enableChangeDataFeed"), STR("true")};
     assert_false(try_schema(world, table, STR("NAME"), COLUMN_TYPE(TYPE_LONG), &outcome));
     assert_err(&world->err, ERR_SCHEMA_CHANGED,
                "table t: column name has type STRING, which does not hold the new type BIGINT");
@@ -499,7 +499,7 @@ static void what_a_table_cannot_become_is_refused_before_anything_is_written(voi
                           .set_property_count = 1,
                           .user_metadata      = STR_EMPTY};
     assert_false(delta_table_commit(table, &commit, &outcome, NULL, &world->err));
-    assert_err(&world->err, ERR_UNSUPPORTED, "delta.enableDeletionVectors=true");
+    assert_err(&world->err, ERR_UNSUPPORTED, "delta.enableChangeDataFeed=true");
     assert_int_equal(newest_version(world), 0);
     delta_table_close(table);
     world_close(world);

@@ -11,6 +11,16 @@
     "{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[" writers "]}"
 #define LEGACY(reader, writer) "{\"minReaderVersion\":" #reader ",\"minWriterVersion\":" #writer "}"
 
+/* Of the field "id", in a schemaString. */
+#define MAPPED                          \
+    "\\\"delta.columnMapping.id\\\":1," \
+    "\\\"delta.columnMapping.physicalName\\\":\\\"col-1\\\""
+
+#define FIELD(name, metadata) \
+    "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"long\\\",\\\"metadata\\\":{" metadata "}}"
+#define NAMED(name)  "\\\"delta.columnMapping.physicalName\\\":\\\"" name "\\\""
+#define NUMBERED(id) "\\\"delta.columnMapping.id\\\":" #id
+
 typedef struct Gate {
     const char *protocol;
     const char *configuration; /* "" */
@@ -46,13 +56,19 @@ static const Gate gates[] = {
     {FEATURES("\"vacuumProtocolCheck\"", "\"vacuumProtocolCheck\""), "", "", "", NULL, NULL, NULL},
     {FEATURES("\"deletionVectors\"", "\"deletionVectors\""), "", "", "", NULL, NULL, NULL},
     {FEATURES("\"v2Checkpoint\"", "\"v2Checkpoint\""), "", "", "", NULL, NULL, NULL},
-    {FEATURES("\"typeWidening\"", "\"typeWidening\""), "", "", "",
-     "DELTA-P10 table t v0: reader feature \"typeWidening\"", NULL, NULL},
-    {FEATURES("\"typeWidening-preview\"", "\"typeWidening-preview\""), "", "", "", "DELTA-P10",
-     NULL, NULL},
+    {FEATURES("\"typeWidening\"", "\"typeWidening\""), "", "", "", NULL, NULL, NULL},
+    {FEATURES("\"typeWidening-preview\"", "\"typeWidening-preview\""), "", "", "", NULL, NULL,
+     "DELTA-P11 table t v0: writer feature \"typeWidening-preview\""},
     {FEATURES("\"variantType\"", "\"variantType\""), "", "", "",
      "DELTA-P10 table t v0: reader feature \"variantType\"", NULL, NULL},
+    {FEATURES("\"variantType-preview\"", "\"variantType-preview\""), "", "", "", "DELTA-P10", NULL,
+     NULL},
+    {FEATURES("\"variantShredding\"", "\"variantShredding\""), "", "", "", "DELTA-P10", NULL, NULL},
+    {FEATURES("\"variantShredding-preview\"", "\"variantShredding-preview\""), "", "", "",
+     "DELTA-P10", NULL, NULL},
     {FEATURES("\"geospatial\"", "\"geospatial\""), "", "", "", "DELTA-P10", NULL, NULL},
+    {FEATURES("\"redirectReaderWriter-preview\"", "\"redirectReaderWriter-preview\""), "", "", "",
+     "DELTA-P10", NULL, NULL},
     {FEATURES("\"adaptiveMetadata-preview\"", "\"adaptiveMetadata-preview\""), "", "", "",
      "DELTA-P10", NULL, NULL},
     {FEATURES("\"from the future\"", "\"from the future\""), "", "", "",
@@ -63,13 +79,20 @@ static const Gate gates[] = {
      NULL, NULL},
     /* column mapping: the feature without the mode does nothing, the mode without the feature
      * neither */
-    {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"name\"", "", "",
-     "DELTA-P10 table t v0: reader feature \"columnMapping\"", NULL, NULL},
-    {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"id\"", "", "", "DELTA-P10", NULL, NULL},
+    {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"name\"", MAPPED, "", NULL, NULL, NULL},
+    {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"id\"", MAPPED, "", NULL,
+     "DELTA-W07 table t v0: columns are mapped by id; nothing was written", "DELTA-W07"},
     {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"none\"", "", "", NULL, NULL, NULL},
+    {LEGACY(2, 5), "\"delta.columnMapping.mode\":\"place\"", MAPPED, "",
+     "DELTA-P10 reader feature \"columnMapping\" in mode \"place\" is not supported; nothing was "
+     "read", NULL, NULL},
     {LEGACY(1, 2), "\"delta.columnMapping.mode\":\"name\"", "", "", NULL, NULL, NULL},
-    {FEATURES("", "\"columnMapping\""), "\"delta.columnMapping.mode\":\"name\"", "", "",
-     "DELTA-P10", NULL, NULL},
+    {FEATURES("\"columnMapping\"", "\"columnMapping\""), "\"delta.columnMapping.mode\":\"NAME\"",
+     MAPPED, "", NULL, NULL, NULL},
+    {FEATURES("", "\"columnMapping\""), "\"delta.columnMapping.mode\":\"name\"", MAPPED, "", NULL,
+     NULL, NULL},
+    {"{\"minReaderVersion\":2,\"minWriterVersion\":7,\"writerFeatures\":[\"columnMapping\"]}",
+     "\"delta.columnMapping.mode\":\"id\"", MAPPED, "", NULL, "DELTA-W07", "DELTA-W07"},
     /* features of writers */
     {WRITER_FEATURES("\"from the future\""), "", "", "", NULL,
      "DELTA-P11 table t v0: writer feature \"from the future\" is not supported; nothing was "
@@ -78,6 +101,9 @@ static const Gate gates[] = {
     {WRITER_FEATURES("\"collations\""), "", "", "", NULL, "DELTA-P11", "DELTA-P11"},
     {WRITER_FEATURES("\"redirect-writer-only-preview\""), "", "", "", NULL, "DELTA-P11",
      "DELTA-P11"},
+    {WRITER_FEATURES("\"redirectWriterOnly-preview\""), "", "", "", NULL, "DELTA-P11", "DELTA-P11"},
+    {WRITER_FEATURES("\"collations-preview\""), "", "", "", NULL, "DELTA-P11", "DELTA-P11"},
+    {WRITER_FEATURES("\"catalogManaged\""), "", "", "", NULL, "DELTA-P12", "DELTA-P12"},
     {WRITER_FEATURES("\"coordinatedCommits-preview\""), "", "", "", NULL, "DELTA-P12", "DELTA-P12"},
     {WRITER_FEATURES("\"domainMetadata\",\"clustering\""), "", "", "", NULL, NULL,
      "DELTA-P11 table t v0: writer feature \"clustering\""},
@@ -101,6 +127,8 @@ static const Gate gates[] = {
      NULL, NULL},
     {WRITER_FEATURES("\"rowTracking\",\"domainMetadata\""), "\"delta.enableRowTracking\":\"true\"",
      "", "", NULL, "DELTA-W08", "DELTA-W08"},
+    {WRITER_FEATURES("\"rowTracking\",\"domainMetadata\""), "", "", "", NULL, "DELTA-W08",
+     "DELTA-W08"},
     {WRITER_FEATURES("\"rowTracking\",\"domainMetadata\""),
      "\"delta.rowTrackingSuspended\":\"true\"", "", "", NULL, NULL, NULL},
     {WRITER_FEATURES("\"icebergCompatV2\""), "\"delta.enableIcebergCompatV2\":\"true\"", "", "",
@@ -223,21 +251,52 @@ static void a_default_is_not_overridden_by_silence(void **state)
     world_close(world);
 }
 
-/* W07 stands behind P10 until mapped tables can be read. */
-static void mapping_by_id_is_not_written(void **state)
+/* A table whose columns cannot be told apart is damaged, and says which one. */
+static void columns_of_a_mapped_table_have_names_and_ids(void **state)
 {
-    World   *world = world_new(state);
-    LogPlace place = {
-        .context = &world->context, .path = STR("t"), .log_path = STR("t/_delta_log")};
-    Header *header;
-    assert_ok(header_new(&place, 3, STR(LEGACY(2, 5)),
-                         STR("{\"schemaString\":\"{\\\"fields\\\":[]}\",\"configuration\":{\"delta."
-                             "columnMapping.mode\":\"id\"}}"),
-                         &header, &world->err),
-              &world->err);
-    assert_false(header_check_write(&place, 3, header, DELTA_APPENDS, &world->err));
-    assert_err(&world->err, ERR_UNSUPPORTED, "DELTA-W07 table t v3");
-    header_close(header);
+    static const struct {
+        const char *fields, *properties, *message;
+    } cases[] = {
+        {FIELD("a", ""), "", "column a has no delta.columnMapping.physicalName"},
+        {FIELD("a", NAMED("x")), "", "column a has no delta.columnMapping.id"},
+        {FIELD("a", NAMED("x") "," NUMBERED(0)), "", "column a has no delta.columnMapping.id"},
+        {FIELD("a", NAMED("x") "," NUMBERED(1)) "," FIELD("b", NAMED("x") "," NUMBERED(2)), "",
+         "column b shares its delta.columnMapping.physicalName with another one"},
+        {FIELD("a", NAMED("x") "," NUMBERED(1)) "," FIELD("b", NAMED("y") "," NUMBERED(1)), "",
+         "column b shares its delta.columnMapping.id with another one"},
+        {FIELD("a", NAMED("x") "," NUMBERED(1)),
+         ",\"delta.columnMapping.maxColumnId\":\"2147483647\"",
+         "delta.columnMapping.maxColumnId is 2147483647"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        World      *world = world_new(state);
+        DeltaTable *table = NULL;
+        put_commit(
+            world, "t", 0,
+            str_printf(world->arena,
+                       "{\"protocol\":" LEGACY(
+                           2, 5) "}\n{\"metaData\":{\"id\":\"x\","
+                                 "\"schemaString\":\"{\\\"fields\\\":[%s]}\",\"configuration\":{"
+                                 "\"delta.columnMapping.mode\":\"name\"%s}}}\n",
+                       cases[i].fields, cases[i].properties)
+                .ptr);
+        assert_false(delta_table_open(&world->context, STR("t"), &table, &world->err));
+        assert_err(&world->err, ERR_DAMAGED, cases[i].message);
+        assert_err(&world->err, ERR_DAMAGED, "DELTA-L06");
+        world_close(world);
+    }
+}
+
+/* Who reads a table whose commits somebody else orders is told that there may be newer ones. */
+static void a_coordinated_table_may_be_stale(void **state)
+{
+    World *world = world_new(state);
+    put_gate(world, &(Gate){WRITER_FEATURES("\"coordinatedCommits-preview\""), "", "", "", NULL,
+                            NULL, NULL});
+    DeltaTable *table = open_table(world, "t");
+    assert_int_equal(world->lines.warning_count, 1);
+    assert_non_null(strstr(world->lines.last, "this view may be stale"));
+    delta_table_close(table);
     world_close(world);
 }
 
@@ -248,8 +307,8 @@ static void a_feature_that_arrives_later_is_refused_then(void **state)
     DeltaTable *table = create_table(world, "t");
     append_rows(world, table, 1, 1);
     put_commit(world, "t", 2,
-               "{\"protocol\":" FEATURES("\"timestampNtz\",\"typeWidening\"",
-                                         "\"timestampNtz\",\"typeWidening\"") "}\n");
+               "{\"protocol\":" FEATURES("\"timestampNtz\",\"variantType\"",
+                                         "\"timestampNtz\",\"variantType\"") "}\n");
     assert_false(delta_table_refresh(table, &world->err));
     assert_err(&world->err, ERR_UNSUPPORTED, "DELTA-P10 table t v2");
     assert_int_equal(delta_table_get_version(table), 1);
@@ -289,7 +348,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_of_the_table_is_kept),
         cmocka_unit_test(a_default_is_not_overridden_by_silence),
-        cmocka_unit_test(mapping_by_id_is_not_written),
+        cmocka_unit_test(columns_of_a_mapped_table_have_names_and_ids),
+        cmocka_unit_test(a_coordinated_table_may_be_stale),
         cmocka_unit_test(a_feature_that_arrives_later_is_refused_then),
         cmocka_unit_test(a_deletion_vector_is_never_read_past),
     };

@@ -138,7 +138,7 @@ static void a_schema_comes_back_as_it_was_written(void **state)
     Field *fields;
     Schema schema, want = test_schema(arena);
     (void)state;
-    Str text = schema_string_format(arena, &want);
+    Str text = schema_string_format(arena, &want, &(ColumnMapping){0});
     assert_str_is(
         text, "{\"type\":\"struct\",\"fields\":[{\"name\":\"id\",\"type\":\"long\",\"nullable\":"
               "true,\"metadata\":{\"comment\":\"the key\"}},"
@@ -154,18 +154,24 @@ static void a_schema_comes_back_as_it_was_written(void **state)
     "{\"a.b\":[1,2.50],\"delta.columnMapping.id\":123456789012345678901234567890} , " \
     "\"nullable\":false, \"type\":\"long\",\"name\":\"a\",\"x\":null } "
 
+static Str append_columns(Arena *arena, Str text, const Schema *added)
+{
+    SchemaChange change = {.added = *added, .mapping = &(ColumnMapping){0}};
+    return schema_string_change(arena, text, &change);
+}
+
 static void columns_are_added_and_the_rest_stays(void **state)
 {
     Arena *arena  = arena_new();
     Column column = {STR("new"), COLUMN_TYPE(TYPE_DATE), STR("says \"so\"")};
     Schema added  = {&column, 1};
     (void)state;
-    assert_str_is(schema_string_append(
-                      arena, STR("{\"fields\":[" ODD_FIELD "],\"type\":\"struct\"}"), &added),
-                  "{\"fields\":[" ODD_FIELD
-                  ",{\"name\":\"new\",\"type\":\"date\",\"nullable\":true,\"metadata\":{"
-                  "\"comment\":\"says \\\"so\\\"\"}}],\"type\":\"struct\"}");
-    assert_str_is(schema_string_append(arena, STR("{\"type\":\"struct\",\"fields\":[ ]}"), &added),
+    assert_str_is(
+        append_columns(arena, STR("{\"fields\":[" ODD_FIELD "],\"type\":\"struct\"}"), &added),
+        "{\"fields\":[" ODD_FIELD
+        ",{\"name\":\"new\",\"type\":\"date\",\"nullable\":true,\"metadata\":{"
+        "\"comment\":\"says \\\"so\\\"\"}}],\"type\":\"struct\"}");
+    assert_str_is(append_columns(arena, STR("{\"type\":\"struct\",\"fields\":[ ]}"), &added),
                   "{\"type\":\"struct\",\"fields\":[ "
                   "{\"name\":\"new\",\"type\":\"date\",\"nullable\":true,\"metadata\":{\"comment\":"
                   "\"says \\\"so\\\"\"}}]}");
@@ -253,18 +259,20 @@ static void a_changed_table_keeps_what_others_put_there(void **state)
 /* Versions of the old protocol imply features; all of them are named when one is added. */
 static void an_upgrade_forgets_no_feature(void **state)
 {
-    Arena   *arena  = arena_new();
-    Column   column = {STR("at"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR_EMPTY};
-    Schema   added  = {&column, 1};
-    Protocol protocol;
-    JsonText body;
-    size_t   bad_at;
-    Str      out;
+    Arena       *arena  = arena_new();
+    Column       column = {STR("at"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR_EMPTY};
+    Schema       added  = {&column, 1};
+    Protocol     protocol;
+    FeatureNeeds needs = {0};
+    JsonText     body;
+    size_t       bad_at;
+    Str          out;
     (void)state;
+    feature_needs_add_columns(&needs, &added);
     assert_true(
         json_text_parse(STR("{\"minReaderVersion\":2,\"minWriterVersion\":6}"), &body, &bad_at) &&
         protocol_parse(body, arena, &protocol));
-    assert_true(protocol_upgrade(arena, &protocol, &added, &out));
+    assert_true(protocol_upgrade(arena, &protocol, &needs, &out));
     assert_str_is(
         out,
         "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\","
@@ -275,12 +283,12 @@ static void an_upgrade_forgets_no_feature(void **state)
                                     "\"writerFeatures\":[\"rowTracking\",\"domainMetadata\"]}"),
                                 &body, &bad_at) &&
                 protocol_parse(body, arena, &protocol));
-    assert_true(protocol_upgrade(arena, &protocol, &added, &out));
+    assert_true(protocol_upgrade(arena, &protocol, &needs, &out));
     assert_str_is(
         out, "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],"
              "\"writerFeatures\":[\"timestampNtz\",\"rowTracking\",\"domainMetadata\"]}");
     assert_true(json_text_parse(out, &body, &bad_at) && protocol_parse(body, arena, &protocol));
-    assert_false(protocol_upgrade(arena, &protocol, &added, &out));
+    assert_false(protocol_upgrade(arena, &protocol, &needs, &out));
     arena_close(arena);
 }
 
