@@ -1,5 +1,6 @@
 /* Rows of live files as SQL (delta.md 1.13, 5.6). */
 #include "delta/deletion_vector.h"
+#include "types/nested_type.h"
 
 typedef struct ScanPlan {
     const DeltaFile **files;
@@ -144,6 +145,8 @@ static Schema stored_columns(const Header *header, const Schema *wanted, Arena *
          i++) /* rows are counted by some column */
         if (partition_index(header, all->columns[i].name) < 0) columns[count++] = all->columns[i];
     if (count == 0) columns[count++] = all->columns[0];
+    for (size_t i = 0; header->metadata.mapping.mode != MAPPING_NONE && i < count; i++)
+        columns[i].type = column_type_physical(arena, columns[i].type);
     return (Schema){.columns = columns, .column_count = count};
 }
 
@@ -219,10 +222,13 @@ static Str source_sql(const Header *header, const ScanPlan *plan, const Column *
     ptrdiff_t partition = partition_index(header, column->name);
     Str       type      = duck_type_name(arena, column->type);
 
-    if (partition < 0)
-        return str_printf(
-            arena, "f.%.*s",
-            STR_ARG(duck_quote_identifier(arena, duck_scan_column(arena, column->name))));
+    if (partition < 0) {
+        Str name   = duck_quote_identifier(arena, duck_scan_column(arena, column->name));
+        Str stored = str_printf(arena, "f.%.*s", STR_ARG(name));
+        return header->metadata.mapping.mode == MAPPING_NONE
+                   ? stored
+                   : duck_rename_fields_sql(arena, column->type, stored);
+    }
     return str_printf(arena, "CAST(%.*s AS %.*s)",
                       STR_ARG(by_file_sql(header, plan, partition_literal, column->name, arena)),
                       STR_ARG(type));

@@ -122,6 +122,9 @@ typedef struct DuckKeys {
 /* The same with keys; NULL: the columns have their own names in the files. */
 Str duck_read_mapped_parquet_sql(Arena *arena, const Str *local_paths, size_t path_count,
                                  const Schema *schema, const DuckKeys *keys);
+/* An expression of a nested type as its file has it (column_type_physical), as one of the type:
+ * fields get the names that people know. */
+Str duck_rename_fields_sql(Arena *arena, ColumnType type, Str source);
 /* A query for a number: which file, counted from 1, is the first without any field id; 0: none. */
 Str duck_find_file_without_ids_sql(Arena *arena, const Str *local_paths, size_t path_count);
 /* The name under which it exposes a column: the column's own, unless a virtual one has that. */

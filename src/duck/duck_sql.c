@@ -101,6 +101,57 @@ Str duck_type_name(Arena *arena, ColumnType type)
     return STR("BLOB");
 }
 
+/* --- nested columns whose fields have other names in files --- */
+
+static Str renamed(Arena *arena, ColumnType type, Str source, int depth);
+
+static Str renamed_struct(Arena *arena, const NestedType *type, Str source, int depth)
+{
+    Buf sql = buf_new(arena, 0);
+
+    buf_printf(&sql, "CASE WHEN %.*s IS NOT NULL THEN struct_pack(", STR_ARG(source));
+    for (size_t i = 0; i < type->field_count; i++) {
+        const NestedField *field = &type->fields[i];
+        Buf                part  = buf_new(arena, 0);
+        buf_printf(&part, "struct_extract(%.*s, ", STR_ARG(source));
+        duck_append_literal(&part, field->physical_name.len ? field->physical_name : field->name);
+        buf_append_char(&part, ')');
+        if (i > 0) buf_append_c(&sql, ", ");
+        duck_append_identifier(&sql, field->name);
+        buf_append_c(&sql, " := ");
+        buf_append(&sql, renamed(arena, field->type, buf_str(&part), depth));
+    }
+    buf_append_c(&sql, ") END");
+    return buf_str(&sql);
+}
+
+static Str renamed(Arena *arena, ColumnType type, Str source, int depth)
+{
+    const NestedType *nested = type.nested;
+
+    if (!column_type_has_physical_names(type)) return source;
+    if (nested->kind == NESTED_STRUCT) return renamed_struct(arena, nested, source, depth);
+
+    Str item = str_printf(arena, "x%d", depth);
+    if (nested->kind == NESTED_ARRAY)
+        return str_printf(arena, "list_transform(%.*s, lambda %.*s: %.*s)", STR_ARG(source),
+                          STR_ARG(item),
+                          STR_ARG(renamed(arena, nested->fields[0].type, item, depth + 1)));
+    Str key   = str_printf(arena, "%.*s.key", STR_ARG(item));
+    Str value = str_printf(arena, "%.*s.value", STR_ARG(item));
+    return str_printf(arena,
+                      "map_from_entries(list_transform(map_entries(%.*s), lambda %.*s: "
+                      "struct_pack(key := %.*s, value := %.*s)))",
+                      STR_ARG(source), STR_ARG(item),
+                      STR_ARG(renamed(arena, nested->fields[0].type, key, depth + 1)),
+                      STR_ARG(renamed(arena, nested->fields[1].type, value, depth + 1)));
+}
+
+Str duck_rename_fields_sql(Arena *arena, ColumnType type, Str source)
+{
+    return renamed(arena, type, source, 0);
+}
+
 /* The rows of no file. */
 static void append_empty_relation(Buf *sql, Arena *arena, const Schema *schema)
 {
