@@ -28,7 +28,7 @@ bool program_open(Program *program, const char *name, Str connection, Err *err)
 {
     *program         = (Program){.arena = arena_new(), .name = name};
     program->cancel  = cancel_new();
-    program->signals = signal_watch_new(program->cancel);
+    program->signals = signal_watch_new(program->cancel, 0);
     program->clock   = clock_new_real();
     program->log     = log_new_stderr(program->clock, LOG_WARN, LOG_FORMAT_TEXT);
     return sqldriver_odbc_open(program->log, program->cancel, STR("/tmp"), &program->driver, err) &&

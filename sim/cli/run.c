@@ -11,7 +11,7 @@ void cli_world_open(CliWorld *world, const CliOptions *options)
 
     *world         = (CliWorld){.seed = options->seed};
     world->cancel  = cancel_new();
-    world->signals = signal_watch_new(world->cancel);
+    world->signals = signal_watch_new(world->cancel, 0);
     world->clock   = clock_new_real();
     world->sched   = sched_new_real();
     world->log     = log_new_stderr(world->clock, options->log_level, options->log_format);

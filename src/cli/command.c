@@ -29,6 +29,7 @@ static const FlagId common_flags[] = {FLAG_HELP,      FLAG_CONFIG,     FLAG_JSON
 static const SettingId stream_settings[] = {SET_CONNECTION,
                                             SET_TIME_ZONE,
                                             SET_CONNECT_TIMEOUT,
+                                            SET_SILENCE_TIMEOUT,
                                             SET_LOCK_TIMEOUT_MS,
                                             SET_NUM_PARTITIONS,
                                             SET_FETCH_ROWS,
@@ -59,8 +60,9 @@ static const SettingId stream_settings[] = {SET_CONNECTION,
                                             SET_SNAPSHOT_KEYS};
 static const FlagId    stream_flags[]    = {FLAG_MAX_BATCHES};
 static const SettingId apply_settings[]  = {
-     SET_CONNECTION,   SET_CONNECT_TIMEOUT,  SET_ROOT,   SET_FACTS,  SET_CONTROL, SET_COMPRESSION,
-     SET_MEMORY_LIMIT, SET_CAPTURE_INSTANCE, SET_BRONZE, SET_SILVER, SET_KEYS,    SET_GRANULARITY};
+     SET_CONNECTION,  SET_CONNECT_TIMEOUT, SET_SILENCE_TIMEOUT,  SET_ROOT,   SET_FACTS,  SET_CONTROL,
+     SET_COMPRESSION, SET_MEMORY_LIMIT,    SET_CAPTURE_INSTANCE, SET_BRONZE, SET_SILVER, SET_KEYS,
+     SET_GRANULARITY};
 static const SettingId table_settings[] = {SET_MEMORY_LIMIT};
 static const FlagId    table_flags[]    = {FLAG_VERSION, FLAG_AS_OF, FLAG_RETENTION, FLAG_DRY_RUN,
                                            FLAG_ALLOW_SHORT_RETENTION};

@@ -28,6 +28,7 @@ typedef enum SettingType {
     X(CONNECTION,               "connection",               SECTION_SOURCE, SETTING_TEXT,     NULL,          0, NULL,                            "ODBC connection string of the source") \
     X(TIME_ZONE,                "time_zone",                SECTION_SOURCE, SETTING_TEXT,     "auto",        0, NULL,                            "zone of the server's clock: auto, UTC or a Windows zone name") \
     X(CONNECT_TIMEOUT,          "connect_timeout",          SECTION_SOURCE, SETTING_INTEGER,  "30",          0, NULL,                            "seconds a login may take") \
+    X(SILENCE_TIMEOUT,          "silence_timeout",          SECTION_SOURCE, SETTING_INTEGER,  "300",         0, NULL,                            "seconds without a word from the server, until a question or a read of changes counts as failed; 0: for ever") \
     X(LOCK_TIMEOUT_MS,          "lock_timeout_ms",          SECTION_SOURCE, SETTING_INTEGER,  "null",        0, "null",                          "milliseconds a read of the table waits for a lock; null: for ever") \
     X(NUM_PARTITIONS,           "num_partitions",           SECTION_SOURCE, SETTING_INTEGER,  "auto",        1, "auto",                          "connections a batch or snapshot may use; auto: the cores, at most 8") \
     X(FETCH_ROWS,               "fetch_rows",               SECTION_SOURCE, SETTING_INTEGER,  "10000",       1, NULL,                            "most rows one fetch asks for, within a buffer of 8 MiB") \

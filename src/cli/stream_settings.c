@@ -133,6 +133,7 @@ SourceOptions source_options_from_settings(const Settings *settings)
         .connection        = settings_text(settings, SET_CONNECTION),
         .time_zone         = settings_text(settings, SET_TIME_ZONE),
         .connect_timeout_s = settings_integer(settings, SET_CONNECT_TIMEOUT, 30),
+        .silence_timeout_s = settings_integer(settings, SET_SILENCE_TIMEOUT, 300),
         .lock_timeout_ms   = settings_integer(settings, SET_LOCK_TIMEOUT_MS, -1),
         .fetch_rows        = settings_integer(settings, SET_FETCH_ROWS, 10000),
         .num_partitions    = MIN(

@@ -26,6 +26,9 @@ static bool open_duck(const Settings *settings, Wire *wire, Err *err)
     return duck_open(&options, &wire->env.duck, err);
 }
 
+/* A run that was asked to stop is over within a second, whatever it waits for. */
+#define STOP_MS 900
+
 static DuckCompression compression(const Settings *settings)
 {
     Str text = settings_text(settings, SET_COMPRESSION);
@@ -42,7 +45,7 @@ bool wire_open(Invocation *invocation, const Settings *settings, bool with_sourc
 
     *out         = (Wire){.arena = arena_new()};
     env->cancel  = cancel_new();
-    out->signals = signal_watch_new(env->cancel); /* before any thread starts */
+    out->signals = signal_watch_new(env->cancel, STOP_MS); /* before any thread starts */
     env->clock   = clock_new_real();
     env->rng     = rng_new_from_entropy();
     env->sched   = sched_new_real();

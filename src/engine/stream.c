@@ -136,6 +136,7 @@ static bool open_source(Stream *stream, Err *err)
                                     .connection         = source->connection,
                                     .time_zone          = source->time_zone,
                                     .connect_timeout_s  = source->connect_timeout_s,
+                                    .silence_timeout_s  = source->silence_timeout_s,
                                     .lock_timeout_ms    = source->lock_timeout_ms,
                                     .fetch_rows         = source->fetch_rows,
                                     .include_command_id = source->include_command_id,

@@ -16,7 +16,8 @@ typedef struct SourceOptions {
     Str     connection;
     Str     time_zone; /* "auto", "UTC" or a Windows zone name */
     int64_t connect_timeout_s;
-    int64_t lock_timeout_ms; /* -1: wait */
+    int64_t silence_timeout_s; /* 0: for ever */
+    int64_t lock_timeout_ms;   /* -1: wait */
     int64_t fetch_rows;
     int64_t num_partitions; /* at least 1 */
     bool    isolation_snapshot;

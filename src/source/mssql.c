@@ -4,12 +4,15 @@
 
 #include <string.h>
 
-bool mssql_connect(Mssql *mssql, SqlConn **out, Err *err)
+bool mssql_connect(Mssql *mssql, ConnKind kind, SqlConn **out, Err *err)
 {
     const MssqlOptions *options = &mssql->options;
 
-    return sqldriver_connect(options->driver, options->connection, options->connect_timeout_s, out,
-                             err);
+    if (!sqldriver_connect(options->driver, options->connection, options->connect_timeout_s, out,
+                           err))
+        return false;
+    sqlconn_set_silence_timeout(*out, kind == CONN_TABLE ? 0 : options->silence_timeout_s);
+    return true;
 }
 
 static const char server_facts_sql[] =

@@ -24,7 +24,8 @@ typedef struct MssqlOptions {
     Str        connection; /* the connection string */
     Str        time_zone;  /* "auto", "UTC" or a Windows zone name */
     int64_t    connect_timeout_s;
-    int64_t    lock_timeout_ms; /* -1: wait */
+    int64_t    silence_timeout_s; /* of questions and reads of changes; 0: for ever */
+    int64_t    lock_timeout_ms;   /* -1: wait */
     int64_t    fetch_rows;
     bool       include_command_id;
     bool       isolation_snapshot; /* reads of the source table under SNAPSHOT */

@@ -399,7 +399,7 @@ static bool open_range(ChangeStream *changes, const Schema *columns, Err *err)
     if (!mssql_check_capture_instance(changes->instance_name, err)) return false;
     if (!mssql_select_list(range->instance, 1, columns, false, "c", arena, &changes->list, err))
         return false;
-    if (!mssql_connect(changes->mssql, &changes->conn, err)) return false;
+    if (!mssql_connect(changes->mssql, CONN_CHANGE, &changes->conn, err)) return false;
     changes->started_ns = clock_monotonic_ns(changes->mssql->options.clock);
     if (!measure_round_trip(changes, err)) return false;
     changes->wait_before_ms = network_wait_ms(changes->conn);

@@ -44,8 +44,15 @@ struct Mssql {
     Arena       *last_arena;
 };
 
-/* Connects with the options' string and timeout. */
-bool mssql_connect(Mssql *mssql, SqlConn **out, Err *err);
+/* What a connection is for (sqlserver.md 1.1). */
+typedef enum ConnKind {
+    CONN_META,   /* questions; one, as long as it works */
+    CONN_CHANGE, /* a range of a change table */
+    CONN_TABLE, /* reads of the source table, which may wait for a writer for as long as it takes */
+} ConnKind;
+
+/* Connects with the options' string and timeouts. */
+bool mssql_connect(Mssql *mssql, ConnKind kind, SqlConn **out, Err *err) MUST_CHECK;
 
 /* --- small results --- */
 typedef struct Rows {

@@ -244,7 +244,7 @@ static bool call_plan(Mssql *mssql, void *arg, Err *err)
     bool      ok;
 
     call->bounds.count = 0;
-    ok                 = mssql_connect(mssql, &call->conn, err);
+    ok                 = mssql_connect(mssql, CONN_TABLE, &call->conn, err);
     if (ok)
         ok = call->columns[0].is_inlined ? plan_integer(mssql, call, scratch, err)
                                          : plan_tiles(mssql, call, scratch, err);

@@ -32,7 +32,7 @@ static bool should_retry(Mssql *mssql, const char *method, int attempt, const Er
 
 static bool run_once(Mssql *mssql, MssqlCall call, void *arg, Err *err)
 {
-    if (!mssql->meta && !mssql_connect(mssql, &mssql->meta, err)) return false;
+    if (!mssql->meta && !mssql_connect(mssql, CONN_META, &mssql->meta, err)) return false;
     return call(mssql, arg, err);
 }
 

@@ -141,7 +141,7 @@ static bool open_part(TableStream *table, const CaptureTable *captures, const Ta
                            table->arena, &table->list, err))
         return false;
     if (!part_text(table, captures, plan, partition, &query.text, &params, err)) return false;
-    if (!mssql_connect(table->mssql, &table->conn, err)) return false;
+    if (!mssql_connect(table->mssql, CONN_TABLE, &table->conn, err)) return false;
     query.params      = params.items;
     query.param_count = params.count;
     if (!sqlconn_query(table->conn, &query, &table->result, err))

@@ -95,8 +95,6 @@ static void append_part(Buf *buf, Str part)
     buf_append(buf, part);
 }
 
-/* --- FreeTDS --- */
-
 /* The host and port that Server= names: "tcp:" taken off, ",port" split. */
 static void split_server(Str server, Str port_keyword, Str *host, Str *port)
 {
@@ -107,6 +105,8 @@ static void split_server(Str server, Str port_keyword, Str *host, Str *port)
     *port = comma < 0 ? port_keyword : str_trim(str_slice(server, (size_t)comma + 1, server.len));
     if (port->len == 0) *port = STR("1433");
 }
+
+/* --- FreeTDS --- */
 
 static bool is_plain_line(Str text)
 {
@@ -242,12 +242,27 @@ static Str original_text(Arena *arena, const ConnectionString *connection)
     return buf_str(&buf);
 }
 
+/* The TCP port that the string leads to; 0 where only the driver knows it. */
+static uint16_t server_port(const ConnectionString *connection)
+{
+    Str     server = connection_find(connection, "Server");
+    Str     host, port;
+    int64_t number;
+
+    if (server.len == 0) server = connection_find(connection, "Address");
+    if (server.len == 0 || connection_find(connection, "Servername").ptr) return 0;
+    split_server(server, connection_find(connection, "Port"), &host, &port);
+    if (str_find_char(host, '\\', 0) >= 0 && str_find_char(server, ',', 0) < 0) return 0;
+    return str_parse_i64(port, &number) && number > 0 && number <= UINT16_MAX ? (uint16_t)number
+                                                                              : 0;
+}
+
 bool connection_plan(Arena *arena, const ConnectionString *connection, DriverFamily family,
                      ConnectionPlan *out, Err *err)
 {
     Wishes wishes;
 
-    *out = (ConnectionPlan){0};
+    *out = (ConnectionPlan){.port = server_port(connection)};
     if (family == DRIVER_OTHER) {
         out->text = original_text(arena, connection);
         return true;

@@ -9,7 +9,7 @@ bool odbc_conn_is_dead(SqlConn *base)
     OdbcConn   *conn = (OdbcConn *)base;
     SQLUINTEGER dead = SQL_CD_FALSE;
 
-    if (!conn->is_connected) return true;
+    if (!conn->is_connected || conn->is_abandoned || atomic_load(&conn->is_cancelled)) return true;
     if (!odbc_is_ok(SQLGetConnectAttrW(conn->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL)))
         return true;
     return dead == SQL_CD_TRUE;
@@ -17,9 +17,7 @@ bool odbc_conn_is_dead(SqlConn *base)
 
 static void wake_conn(void *arg)
 {
-    SqlConn *conn = arg;
-
-    conn->cancel(conn);
+    odbc_conn_cut(arg);
 }
 
 int odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt)
@@ -27,8 +25,7 @@ int odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt)
     pthread_mutex_lock(&conn->lock);
     conn->running = stmt;
     pthread_mutex_unlock(&conn->lock);
-    return conn->driver->cancel ? cancel_register(conn->driver->cancel, wake_conn, &conn->base)
-                                : -1;
+    return conn->driver->cancel ? cancel_register(conn->driver->cancel, wake_conn, conn) : -1;
 }
 
 void odbc_block_end(OdbcConn *conn, int handle)
@@ -102,6 +99,19 @@ static bool execute(OdbcResult *result, const SqlQuery *query, bool *has_columns
     return *has_columns_out || odbc_more_results(result, has_columns_out, err);
 }
 
+/* FreeTDS's limit is of silence: it cancels after that long, and gives up after as long again.
+ * Microsoft's goes by the call, and waits four seconds for the answer to its cancel (measured with
+ * 1.3.17 and 18.6). Without the attribute a driver waits for ever, as it would anyway. */
+static void limit_silence(OdbcResult *result)
+{
+    OdbcConn *conn    = result->conn;
+    int64_t   seconds = conn->base.silence_timeout_s;
+
+    if (seconds <= 0) return;
+    if (conn->family == DRIVER_FREETDS) seconds = (seconds + 1) / 2;
+    (void)SQLSetStmtAttrW(result->stmt, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds, 0);
+}
+
 static OdbcResult *result_new(OdbcConn *conn)
 {
     Arena      *arena  = arena_new();
@@ -135,8 +145,9 @@ bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err 
         odbc_fail(SQL_HANDLE_DBC, conn->dbc, conn, "the driver gave no statement", err);
     } else if (bind_params(result, query, err)) {
         bool has_columns = false;
-        int  handle      = odbc_block_begin(conn, result->stmt);
-        ok               = execute(result, query, &has_columns, err);
+        limit_silence(result);
+        int handle = odbc_block_begin(conn, result->stmt);
+        ok         = execute(result, query, &has_columns, err);
         odbc_block_end(conn, handle);
         if (ok && atomic_load(&conn->is_cancelled))
             ok = err_set(err, ERR_CANCELLED, "the statement was stopped on request");

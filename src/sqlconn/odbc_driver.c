@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +125,6 @@ static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err
 /* --- connecting --- */
 
 static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family);
-static void      find_socket(OdbcConn *conn);
 
 /* unixODBC without the driver or data source, or SQL Server out of reach. */
 static void explain_connect(OdbcConn *conn, const ConnectionString *connection, Err *err)
@@ -169,7 +167,8 @@ static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout
     if (!connection_plan(scratch, &connection, family, &plan, err)) goto done;
     if (plan.needs_section && !add_conf_section(driver, &plan, err)) goto done;
 
-    conn = conn_new(driver, family);
+    conn       = conn_new(driver, family);
+    conn->port = plan.port;
     if (!odbc_is_ok(SQLAllocHandle(SQL_HANDLE_DBC, driver->env, &conn->dbc))) {
         odbc_fail(SQL_HANDLE_ENV, driver->env, NULL, "unixODBC gave no connection", err);
         goto done;
@@ -184,13 +183,17 @@ static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout
         err_set(err, ERR_CONFIG, "the connection string is longer than %d characters", INT16_MAX);
         goto done;
     }
-    if (!odbc_is_ok(SQLDriverConnectW(conn->dbc, NULL, wide, (SQLSMALLINT)units, NULL, 0, &ignored,
-                                      SQL_DRIVER_NOPROMPT))) {
+    int       handle = odbc_block_begin(conn, NULL);
+    SQLRETURN rc = SQLDriverConnectW(conn->dbc, NULL, wide, (SQLSMALLINT)units, NULL, 0, &ignored,
+                                     SQL_DRIVER_NOPROMPT);
+    odbc_block_end(conn, handle);
+    conn->is_connected = odbc_is_ok(rc);
+    if (!conn->is_connected) {
         explain_connect(conn, &connection, err);
         goto done;
     }
-    conn->is_connected = true;
-    find_socket(conn);
+    odbc_conn_find_socket(conn);
+    odbc_conn_keep_alive(conn);
     ok = sqlconn_execute(&conn->base, STR("SET TEXTSIZE 2147483647; SET DEADLOCK_PRIORITY LOW"),
                          err);
 done:
@@ -202,9 +205,8 @@ done:
     return ok;
 }
 
-/* FreeTDS loses a wake-up when SQLCancel meets a thread that reads rows, which then waits for ever
- * (measured with 1.3.17: one in five). Its connection is cut off instead: the reader gets an end of
- * file, the server ends the session. */
+/* One statement of one connection: the socket where it is known to be this one's, else the driver's
+ * own way. */
 static void odbc_conn_cancel(SqlConn *base)
 {
     OdbcConn *conn = (OdbcConn *)base;
@@ -212,24 +214,10 @@ static void odbc_conn_cancel(SqlConn *base)
     atomic_store(&conn->is_cancelled, true);
     pthread_mutex_lock(&conn->lock);
     if (conn->running && conn->socket >= 0)
-        shutdown(conn->socket, SHUT_RDWR);
+        (void)shutdown(conn->socket, SHUT_RDWR);
     else if (conn->running)
-        SQLCancel(conn->running);
+        (void)SQLCancel(conn->running);
     pthread_mutex_unlock(&conn->lock);
-}
-
-#define SQL_INFO_FREETDS_SOCKET 1301
-
-static void find_socket(OdbcConn *conn)
-{
-    uint64_t    socket = UINT64_MAX;
-    SQLSMALLINT length = 0;
-
-    if (conn->family != DRIVER_FREETDS) return;
-    if (odbc_is_ok(
-            SQLGetInfoW(conn->dbc, SQL_INFO_FREETDS_SOCKET, &socket, sizeof(socket), &length)) &&
-        socket <= INT_MAX)
-        conn->socket = (int)socket;
 }
 
 static void odbc_conn_close(SqlConn *base)

@@ -15,7 +15,7 @@ void odbc_result_close(RowStream *stream)
     OdbcResult *result = (OdbcResult *)stream;
 
     if (result->stmt) {
-        if (!result->at_end) SQLCancel(result->stmt);
+        if (!result->at_end) odbc_conn_abandon(result->conn, result->stmt);
         SQLFreeHandle(SQL_HANDLE_STMT, result->stmt);
     }
     result->conn->has_result = false;

@@ -45,14 +45,17 @@ typedef struct OdbcConn {
     SQLHDBC         dbc;
     DriverFamily    family;
     bool            is_connected;
+    bool            is_abandoned; /* with rows unread: good for nothing more */
     int             socket;       /* FreeTDS's, -1: not known */
+    uint16_t        port;         /* of the server, 0: not known */
     bool            has_result;   /* one result at a time: no MARS */
     atomic_bool     is_cancelled; /* since the running statement began */
     pthread_mutex_t lock;         /* guards `running` */
     SQLHSTMT        running;      /* the statement a call is blocked in, NULL if none */
 } OdbcConn;
 
-/* A call that may block: sqlconn_cancel and the driver's Cancel reach `stmt` in between. */
+/* A call that may block: sqlconn_cancel and the driver's Cancel reach `stmt` in between; NULL: it is
+ * the login. */
 int  odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt);
 void odbc_block_end(OdbcConn *conn, int handle);
 
@@ -62,6 +65,19 @@ bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const 
                Err *err);
 bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err *err);
 bool odbc_conn_is_dead(SqlConn *base);
+
+/* --- sockets --- */
+void odbc_conn_find_socket(OdbcConn *conn);
+/* A network that has gone is noticed within about a minute. */
+void odbc_conn_keep_alive(OdbcConn *conn);
+/* The process is to stop: whatever call of the connection waits comes back, whether the server
+ * answers or not. With another driver than FreeTDS this takes every connection to the same port
+ * with it. */
+void odbc_conn_cut(OdbcConn *conn);
+/* Rows of `stmt` are left unread: nobody waits for the server to hear of it. The connection is dead
+ * afterwards. */
+void odbc_conn_abandon(OdbcConn *conn, SQLHSTMT stmt);
+void odbc_sockets_cut(uint16_t port);
 
 /* UTF-16 with a terminator; `*unit_count_out` without it. */
 SQLWCHAR *odbc_utf16(Arena *arena, Str text, size_t *unit_count_out);

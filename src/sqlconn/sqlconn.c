@@ -43,6 +43,11 @@ bool sqlconn_is_dead(SqlConn *conn)
     return conn->is_dead(conn);
 }
 
+void sqlconn_set_silence_timeout(SqlConn *conn, int64_t seconds)
+{
+    conn->silence_timeout_s = seconds;
+}
+
 void sqlconn_close(SqlConn *conn)
 {
     if (conn) conn->close(conn);

@@ -86,6 +86,7 @@ struct SqlConn {
     void (*cancel)(SqlConn *conn);
     bool (*is_dead)(SqlConn *conn);
     void (*close)(SqlConn *conn);
+    int64_t silence_timeout_s; /* sqlconn_set_silence_timeout */
 };
 
 struct SqlResult {
@@ -104,11 +105,16 @@ void sqldriver_close(SqlDriver *driver); /* accepts NULL */
 bool sqlconn_query(SqlConn *conn, const SqlQuery *query, SqlResult **out, Err *err) MUST_CHECK;
 /* A block, or row_count 0 at the end: the statement was drained, so a late error was seen. */
 bool sqlresult_next(SqlResult *result, RowBlock *out, Err *err) MUST_CHECK;
-void sqlresult_close(SqlResult *result); /* cancels what is left unread; accepts NULL */
+void sqlresult_close(SqlResult *result); /* accepts NULL; rows left unread take the connection with
+                                            them, so that nobody waits for the server */
 /* Stops the running statement from any thread; the caller of query or next gets ERR_CANCELLED. The
  * connection may be dead afterwards. */
 void sqlconn_cancel(SqlConn *conn);
 bool sqlconn_is_dead(SqlConn *conn);
+/* From the next statement on: seconds without a byte from the server after which a call gives up
+ * with ERR_SOURCE, and the connection with it; 0 (the default): it waits for ever. Rows that keep
+ * coming are never cut off. Both drivers take up to some seconds longer to give up. */
+void sqlconn_set_silence_timeout(SqlConn *conn, int64_t seconds);
 void sqlconn_close(SqlConn *conn); /* accepts NULL */
 
 /* Runs without looking at rows. */

@@ -36,7 +36,8 @@ typedef struct ConnectionPlan {
     bool needs_section; /* FreeTDS, verified: `section` must be in the freetds.conf that FREETDSCONF
                            names */
     Str  section_name;
-    Str  section; /* with its [name] line */
+    Str  section;  /* with its [name] line */
+    uint16_t port; /* of the server; 0: the string does not tell (a DSN, an instance's name) */
 } ConnectionPlan;
 
 /* ERR_CONFIG names keyword, driver and way out when the driver cannot give what is asked for. */

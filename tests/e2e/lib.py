@@ -23,6 +23,15 @@ def program(name):
     return str(next((place for place in (path, BUILD / "demo" / name, BUILD / "bench" / name) if place.exists()), path))
 
 
+def microsoft_driver():
+    """The path of Microsoft's ODBC driver, None where it is not installed."""
+    patterns = ("build*/py/lib/python3*/site-packages/mssql_python_odbc/libs/linux/debian_ubuntu/x86_64/lib/libmsodbcsql-*.so*",
+                "opt/microsoft/msodbcsql18/lib64/libmsodbcsql-*.so*")
+    named = os.environ.get("TIDELAKE_MICROSOFT_ODBC")
+    found = [path for root, pattern in zip((ROOT, pathlib.Path("/")), patterns) for path in sorted(root.glob(pattern))]
+    return named or (str(found[0]) if found else None)
+
+
 class Server:
     """A tidesim on a free port, with a database `shop`."""
 

@@ -63,6 +63,8 @@ static void numbers_keep_to_their_least(void **state)
                  {SET_MAX_COMMITS_PER_BATCH, "null", true},
                  {SET_CONNECT_TIMEOUT, "0", true},
                  {SET_CONNECT_TIMEOUT, "x", false},
+                 {SET_SILENCE_TIMEOUT, "0", true},
+                 {SET_SILENCE_TIMEOUT, "-1", false},
                  {SET_LOCK_TIMEOUT_MS, "null", true},
                  {SET_LOCK_TIMEOUT_MS, "-1", false},
                  {SET_POLL_INTERVAL, "50ms", false},
