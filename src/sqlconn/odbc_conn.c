@@ -149,6 +149,7 @@ bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err 
         int handle = odbc_block_begin(conn, result->stmt);
         ok         = execute(result, query, &has_columns, err);
         odbc_block_end(conn, handle);
+        result->is_refused = !ok && odbc_is_server_number(err->native);
         if (ok && atomic_load(&conn->is_cancelled))
             ok = err_set(err, ERR_CANCELLED, "the statement was stopped on request");
         result->at_end = !has_columns;

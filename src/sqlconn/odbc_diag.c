@@ -60,7 +60,7 @@ static bool read_record(SQLSMALLINT handle_type, SQLHANDLE handle, SQLSMALLINT n
 }
 
 /* Numbers of FreeTDS's own client library; a server's messages are told apart by them. */
-static bool is_server_number(int32_t native)
+bool odbc_is_server_number(int32_t native)
 {
     return native > 0 && (native < 20000 || native > 20999);
 }
@@ -101,7 +101,7 @@ static bool is_better(const DiagRecord *record, const DiagRecord *than)
 {
     if (is_reason_of(record, than)) return true;
     if (is_warning(record) != is_warning(than)) return is_warning(than);
-    return is_server_number(record->native) && !is_server_number(than->native);
+    return odbc_is_server_number(record->native) && !odbc_is_server_number(than->native);
 }
 
 bool odbc_check(SQLRETURN rc, OdbcResult *result, const char *what, Err *err)
@@ -142,7 +142,7 @@ bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const 
     if (conn && atomic_load(&conn->is_cancelled)) {
         err_set(err, ERR_CANCELLED, "the statement was stopped on request");
     } else {
-        int32_t number  = is_server_number(chosen.native) ? chosen.native : 0;
+        int32_t number  = odbc_is_server_number(chosen.native) ? chosen.native : 0;
         ErrCode code    = sql_error_classify(number, chosen.sqlstate);
         bool    is_dead = conn && conn->is_connected && odbc_conn_is_dead(&conn->base);
         if (is_dead && code == ERR_QUERY) code = ERR_SOURCE;

@@ -15,7 +15,10 @@ void odbc_result_close(RowStream *stream)
     OdbcResult *result = (OdbcResult *)stream;
 
     if (result->stmt) {
-        if (!result->at_end) odbc_conn_abandon(result->conn, result->stmt);
+        if (!result->at_end && result->is_refused)
+            (void)SQLCancel(result->stmt); /* nothing follows an error that the server told */
+        else if (!result->at_end)
+            odbc_conn_abandon(result->conn, result->stmt);
         SQLFreeHandle(SQL_HANDLE_STMT, result->stmt);
     }
     result->conn->has_result = false;
@@ -214,6 +217,7 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
         row_count = result->rows_fetched;
     }
     odbc_block_end(conn, handle);
+    if (!ok) result->is_refused = odbc_is_server_number(err->native);
     /* A stopped statement may look like one that came to its end. */
     if (ok && atomic_load(&conn->is_cancelled)) return stopped(err);
     return ok && (row_count == 0 || decode_block(result, row_count, out, err));

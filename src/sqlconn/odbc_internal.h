@@ -59,6 +59,8 @@ typedef struct OdbcConn {
 int  odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt);
 void odbc_block_end(OdbcConn *conn, int handle);
 
+/* A number of the server's, not of FreeTDS's own library. */
+bool odbc_is_server_number(int32_t native);
 bool odbc_is_ok(SQLRETURN rc); /* SQL_SUCCESS or SQL_SUCCESS_WITH_INFO */
 /* All diagnostic records of a handle into `err`; false always. `conn` may be NULL. */
 bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what,
@@ -137,6 +139,7 @@ struct OdbcResult {
     size_t        block_bytes; /* of long values, before a block is handed on */
     bool          has_long;
     bool          at_end;
+    bool          is_refused; /* it ended with an error that the server told */
     SQLULEN       rows_fetched;
     SQLUSMALLINT *row_status;
 };

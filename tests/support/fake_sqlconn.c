@@ -275,7 +275,10 @@ static bool fake_connect(SqlDriver *base, Str connection, int64_t login_timeout_
     if (answer && answer->code != ERR_NONE) return fake_error(answer, err);
 
     FakeConn *conn = mem_alloc(sizeof(*conn));
-    conn->base     = (SqlConn){fake_query, fake_cancel, fake_is_dead, fake_conn_close};
+    conn->base     = (SqlConn){.query   = fake_query,
+                               .cancel  = fake_cancel,
+                               .is_dead = fake_is_dead,
+                               .close   = fake_conn_close};
     conn->server   = server;
     conn->number   = ++server->connections;
     server->open_connections++;

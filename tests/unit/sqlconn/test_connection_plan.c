@@ -127,6 +127,38 @@ static void what_a_driver_cannot_give_is_refused(void **state)
     arena_close(arena);
 }
 
+static void the_port_is_known_where_the_string_tells_it(void **state)
+{
+    static const struct {
+        const char  *text;
+        DriverFamily family;
+        uint16_t     port;
+    } table[] = {
+        {"Server=h", DRIVER_FREETDS, 1433},
+        {"Server=h,14330", DRIVER_MICROSOFT, 14330},
+        {"Server=tcp:h,14330", DRIVER_OTHER, 14330},
+        {"Server=h;Port=7", DRIVER_FREETDS, 7},
+        {"Server=h;Encrypt=yes;Port=7", DRIVER_FREETDS, 7},
+        {"Address=h,9", DRIVER_MICROSOFT, 9},
+        {"Server=h\\instance", DRIVER_MICROSOFT, 0},
+        {"Server=h\\instance,9", DRIVER_MICROSOFT, 9},
+        {"Server=h,70000", DRIVER_MICROSOFT, 0},
+        {"Server=h,x", DRIVER_MICROSOFT, 0},
+        {"Servername=mine", DRIVER_FREETDS, 0},
+        {"DSN=mine", DRIVER_MICROSOFT, 0},
+    };
+    Arena *arena = arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        ConnectionPlan plan;
+        Err            err = ERR_INIT;
+        assert_ok(try_plan(arena, table[i].text, table[i].family, &plan, &err), &err);
+        if (plan.port != table[i].port) fail_msg("%s: port %d", table[i].text, plan.port);
+    }
+    arena_close(arena);
+}
+
 static void other_drivers_get_the_string_as_written(void **state)
 {
     static const char *const texts[] = {
@@ -163,6 +195,7 @@ int main(void)
         cmocka_unit_test(freetds_gets_its_own_words),
         cmocka_unit_test(freetds_verifies_through_a_section_of_its_own_file),
         cmocka_unit_test(what_a_driver_cannot_give_is_refused),
+        cmocka_unit_test(the_port_is_known_where_the_string_tells_it),
         cmocka_unit_test(other_drivers_get_the_string_as_written),
         cmocka_unit_test(drivers_are_known_by_name_or_path),
     };
