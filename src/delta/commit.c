@@ -7,21 +7,24 @@ typedef struct CommitRun {
     const DeltaCommit *commit;
     Arena             *kept;    /* for the whole call */
     Arena             *scratch; /* per attempt */
-    DeltaFile         *removes; /* copies: a refresh frees the files that others removed */
-    Str               *remove_keys;
-    HeaderChange       change;
-    InCommit           in_commit;
-    int64_t            now_ms;
+    /* The files removed, then those whose rows are deleted. Copies: a refresh frees the files that
+     * others removed. */
+    DeltaFile   *removes;
+    Str         *remove_keys;
+    size_t       remove_count;
+    HeaderChange change;
+    InCommit     in_commit;
+    int64_t      now_ms;
 } CommitRun;
 
 static bool is_rewrite(const DeltaCommit *commit)
 {
-    return commit->remove_count > 0 || commit->read_whole_table;
+    return commit->remove_count > 0 || commit->deletion_count > 0 || commit->read_whole_table;
 }
 
 static DeltaWriteKind write_kind(const DeltaCommit *commit)
 {
-    if (commit->remove_count == 0) return DELTA_APPENDS;
+    if (commit->remove_count + commit->deletion_count == 0) return DELTA_APPENDS;
     return commit->rearranges ? DELTA_REARRANGES : DELTA_CHANGES;
 }
 
@@ -29,11 +32,13 @@ static void copy_removes(CommitRun *run)
 {
     const DeltaCommit *commit = run->commit;
 
-    run->removes     = ARENA_ARRAY(run->kept, DeltaFile, commit->remove_count + 1);
-    run->remove_keys = ARENA_ARRAY(run->kept, Str, commit->remove_count + 1);
-    for (size_t i = 0; i < commit->remove_count; i++) {
+    run->remove_count = commit->remove_count + commit->deletion_count;
+    run->removes      = ARENA_ARRAY(run->kept, DeltaFile, run->remove_count + 1);
+    run->remove_keys  = ARENA_ARRAY(run->kept, Str, run->remove_count + 1);
+    for (size_t i = 0; i < run->remove_count; i++) {
         DeltaFile *copy     = &run->removes[i];
-        *copy               = *commit->removes[i];
+        *copy               = i < commit->remove_count ? *commit->removes[i]
+                                                       : *commit->deletions[i - commit->remove_count].file;
         copy->path          = str_copy(run->kept, copy->path);
         copy->extra_members = str_copy(run->kept, copy->extra_members);
         copy->stats_form    = NULL;
@@ -60,7 +65,7 @@ static bool fail_conflict(const DeltaTable *table, const char *what, Str name, E
 
 static bool check_removes_live(const CommitRun *run, Err *err)
 {
-    for (size_t i = 0; i < run->commit->remove_count; i++)
+    for (size_t i = 0; i < run->remove_count; i++)
         if (!file_set_find(run->table->state->files, run->remove_keys[i]))
             return fail_conflict(run->table, "and removed", run->removes[i].path, err);
     return true;
@@ -86,6 +91,8 @@ static bool check_attempt(CommitRun *run, Err *err)
 
     if (!delta_table_check_writable(table, write_kind(run->commit), err)) return false;
     if (!check_removes_live(run, err)) return false;
+    if (run->commit->deletion_count > 0 && !delta_table_takes_vectors(table))
+        return fail_conflict(table, "and turned deletion vectors off", STR_EMPTY, err);
     run->now_ms = clock_utc_us(table->context->clock) / 1000;
     if (!in_commit_plan(table, run->commit, run->now_ms, &run->in_commit, err)) return false;
     if (!header_change_plan(&table->place, table_header(table), run->commit,
@@ -103,7 +110,7 @@ static bool has_nothing_to_do(const CommitRun *run)
     size_t             adds   = 0;
     for (size_t i = 0; i < commit->add_count; i++)
         adds += commit->adds[i].row_count != 0;
-    return adds == 0 && commit->remove_count == 0 && !commit->txn && run->change.metadata.len == 0;
+    return adds == 0 && run->remove_count == 0 && !commit->txn && run->change.metadata.len == 0;
 }
 
 /* After the winners' commits were read (2.11). An append goes on: what it needs is checked by
@@ -178,11 +185,15 @@ static bool build_text(CommitRun *run, Str txn_id, Str *out, Err *err)
     if (run->change.protocol.len > 0) commit_write_raw(&buf, "protocol", run->change.protocol);
     if (run->change.metadata.len > 0) commit_write_raw(&buf, "metaData", run->change.metadata);
     if (commit->txn) commit_write_txn(&buf, commit->txn, now_ms);
-    for (size_t i = 0; i < commit->remove_count; i++)
+    for (size_t i = 0; i < run->remove_count; i++)
         commit_write_remove(&buf, &run->removes[i], now_ms, !commit->rearranges);
     for (size_t i = 0; i < commit->add_count; i++)
         if (commit->adds[i].row_count != 0)
             commit_write_add(&buf, &commit->adds[i], !commit->rearranges);
+    for (size_t i = 0; i < commit->deletion_count; i++)
+        if (commit->deletions[i].vector.len > 0)
+            commit_write_vector(&buf, &run->removes[commit->remove_count + i],
+                                &commit->deletions[i]);
     if (buf.overflow)
         return err_set(err, ERR_LIMIT, "table %.*s: a commit of more than %zu bytes",
                        STR_ARG(table->place.path), (size_t)LIMIT_LOG_FILE_BYTES);

@@ -96,6 +96,41 @@ static void write_copied(JsonWriter *json, JsonText extra, const char *key)
     json_raw(json, value.text);
 }
 
+static void write_partition_values(JsonWriter *json, JsonText extra)
+{
+    JsonText value = json_text_find(extra, "partitionValues");
+
+    json_key(json, STR("partitionValues"));
+    json_raw(json, value.kind == JSON_TEXT_NONE ? STR("{}") : value.text);
+}
+
+/* The file again, as its add had it, with its new vector. */
+void commit_write_vector(Buf *buf, const DeltaFile *file, const DeltaDeletion *deletion)
+{
+    static const char *const kept[] = {"tags", "baseRowId", "defaultRowCommitVersion",
+                                       "clusteringProvider"};
+    Arena                   *arena  = arena_new();
+    JsonText                 extra  = {.kind = JSON_TEXT_OBJECT,
+                                       .text = str_printf(arena, "{%.*s}", STR_ARG(file->extra_members))};
+    JsonWriter               json;
+
+    begin_line(&json, buf, "add");
+    json_object_begin(&json);
+    json_member_str(&json, "path", file->path);
+    write_partition_values(&json, extra);
+    json_member_i64(&json, "size", file->size_bytes);
+    json_member_i64(&json, "modificationTime", file->modified_ms);
+    json_member_bool(&json, "dataChange", true);
+    json_member_str(&json, "stats", deletion->stats);
+    for (size_t i = 0; i < COUNT_OF(kept); i++)
+        write_copied(&json, extra, kept[i]);
+    json_key(&json, STR("deletionVector"));
+    json_raw(&json, deletion->vector);
+    json_object_end(&json);
+    end_line(&json, buf);
+    arena_close(arena);
+}
+
 void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms, bool data_change)
 {
     Arena     *arena = arena_new();
@@ -109,11 +144,7 @@ void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms, bool d
     json_member_i64(&json, "deletionTimestamp", now_ms);
     json_member_bool(&json, "dataChange", data_change);
     json_member_bool(&json, "extendedFileMetadata", true);
-    if (json_text_find(extra, "partitionValues").kind == JSON_TEXT_NONE) {
-        json_key(&json, STR("partitionValues"));
-        json_raw(&json, STR("{}"));
-    }
-    write_copied(&json, extra, "partitionValues");
+    write_partition_values(&json, extra);
     json_member_i64(&json, "size", file->size_bytes);
     write_copied(&json, extra, "deletionVector");
     write_copied(&json, extra, "baseRowId");

@@ -46,4 +46,11 @@ bool         delta_file_has_vector(const DeltaFile *file);
 bool vector_reader_read(VectorReader *reader, const DeltaFile *file, Arena *arena, RowSet *out,
                         Err *err) MUST_CHECK;
 
+/* Fills in the deletions, and gives the content of the file called `uuid` in which their new
+ * vectors are; no bytes: every file goes. */
+bool vectors_build(const LogPlace *place, DeltaDeletion *deletions, size_t count, Str uuid,
+                   Arena *arena, Bytes *out, Err *err) MUST_CHECK;
+/* The statistics of a file that has `row_count` rows and a vector now: its bounds are wide. */
+Str stats_with_vector(Str stats, int64_t row_count, bool had_vector, Arena *arena);
+
 #endif

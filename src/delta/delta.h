@@ -19,6 +19,7 @@
 #include "duck/duck.h"
 #include "store/store.h"
 #include "types/row_block.h"
+#include "types/row_set.h"
 
 /* What every operation needs; outlives every table opened with it. */
 typedef struct DeltaContext {
@@ -189,8 +190,28 @@ bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, Delt
 /* The same from a query on a session of the same Duck. */
 bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str select_sql,
                               Arena *arena, DeltaAdd *add_out, Err *err) MUST_CHECK;
-/* Moves the staged files of these adds into the table and makes them durable; they are garbage
- * until a commit names them. */
+/* Rows that go from a live file without writing it anew (delta.md 2.7). */
+typedef struct DeltaDeletion {
+    const DeltaFile *file;
+    const RowSet    *rows; /* by their place in the file; at least 1 */
+    /* The rest is filled by delta_writer_delete_rows. */
+    Str     vector; /* descriptor of the new vector, JSON; empty: no row is left, the file goes */
+    Str     stats;
+    int64_t deleted_rows; /* with those that went before */
+    int64_t row_count;    /* in the file, deleted ones too */
+    bool    had_vector;
+} DeltaDeletion;
+
+/* True when rows of the table may be deleted so: its protocol has the feature, and the owner wants
+ * it (delta.enableDeletionVectors). */
+bool delta_table_takes_vectors(const DeltaTable *table);
+/* Stages one file with the new vectors of all these files: what each file's vector covers already,
+ * and `rows`. Once per writer. ERR_UNSUPPORTED: the table takes none. ERR_DAMAGED: a vector that
+ * is damaged or gone, a file with fewer rows than it is to lose. */
+bool delta_writer_delete_rows(DeltaWriter *writer, DeltaDeletion *deletions, size_t count,
+                              Arena *arena, Err *err) MUST_CHECK;
+/* Moves the staged files of these adds, and of vectors, into the table and makes them durable; they
+ * are garbage until a commit names them. */
 bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                           Err *err) MUST_CHECK;
 void delta_writer_close(DeltaWriter *writer); /* removes what was not published; accepts NULL */
@@ -211,6 +232,8 @@ typedef struct DeltaCommit {
     size_t                  add_count;
     const DeltaFile *const *removes;
     size_t                  remove_count;
+    const DeltaDeletion    *deletions;
+    size_t                  deletion_count;
     const Schema           *schema; /* new schema (columns added at the end), NULL: unchanged */
     /* Types of `schema` that the table's do not hold widen it, when the owner allowed that. */
     bool                 may_widen;
@@ -228,7 +251,7 @@ typedef enum DeltaOutcome { DELTA_WRITTEN, DELTA_SKIPPED } DeltaOutcome;
 
 /* Commits, put-if-absent, with delta.md 2.11's rules: a blind append reloads and retries; one
  * with a txn at or below the recorded version is SKIPPED with nothing written; a lost answer is
- * settled by reading the log. A rewrite (removes, or read_whole_table) that meets a conflicting
+ * settled by reading the log. A rewrite (removes, deletions, or read_whole_table) that meets a conflicting
  * winner gives ERR_CONFLICT after the table was refreshed: compute it again. A metadata change
  * (schema, comments, description, properties) re-applies itself when still needed; with nothing
  * left to do, no rows and no txn the commit is SKIPPED too. One that rearranges goes behind appends

@@ -480,6 +480,7 @@ void commit_write_info(Buf *buf, const DeltaContext *context, const CommitHead *
 void commit_write_raw(Buf *buf, const char *action, Str body); /* a line {"action":body} */
 void commit_write_txn(Buf *buf, const DeltaTxn *txn, int64_t now_ms);
 void commit_write_add(Buf *buf, const DeltaAdd *add, bool data_change);
+void commit_write_vector(Buf *buf, const DeltaFile *file, const DeltaDeletion *deletion);
 void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms, bool data_change);
 
 /* --- checkpoint.c --- */

@@ -353,6 +353,15 @@ int32_t delta_table_get_min_writer_version(const DeltaTable *table)
     return (int32_t)table_header(table)->protocol.min_writer;
 }
 
+bool delta_table_takes_vectors(const DeltaTable *table)
+{
+    const Header *header = table_header(table);
+
+    return str_list_has(&header->protocol.reader_features, STR("deletionVectors")) &&
+           str_list_has(&header->protocol.writer_features, STR("deletionVectors")) &&
+           header_property_is_true(header, "delta.enableDeletionVectors");
+}
+
 bool delta_table_check_writable(const DeltaTable *table, DeltaWriteKind kind, Err *err)
 {
     return header_check_write(&table->place, table->state->version, table_header(table), kind, err);

@@ -1,8 +1,9 @@
 /* Data files on their way into a table (delta.md 2.1, 2.3): Parquet under names of our own in
  * the staging folder, moved into the table together, and garbage until a commit names them. */
 #include "delta/conform.h"
-#include "delta/delta_internal.h"
+#include "delta/deletion_vector.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 /* Rows are held in memory until their group is full, by every connection that writes at once
@@ -23,6 +24,8 @@ struct DeltaWriter {
     DuckWriteOptions options;
     const char      *codec; /* in the file's name; NULL: none */
     size_t           prefix_chars;
+    bool             takes_vectors;
+    Str              vectors_name; /* of the staged file of vectors; empty: none */
     atomic_uint      file_count;
 };
 
@@ -93,15 +96,17 @@ bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, Del
         writer->schema = schema_merge(arena, &header->metadata.schema, schema);
     else
         writer->schema = schema_copy(arena, &header->metadata.schema);
-    writer->schema       = widest_types(&writer->schema, schema, arena);
-    writer->mapping      = mapping_extend(arena, table->context->rng, &header->metadata.mapping,
-                                          &writer->schema, NULL);
-    writer->mapping      = *mapping_copy(arena, &writer->mapping); /* the table may move on */
-    writer->stats        = stats_plan_new(header, &writer->schema, has_clustering, arena);
-    writer->options      = (DuckWriteOptions){.row_group_bytes  = ROW_GROUP_BYTES,
-                                              .tidelake_version = table->context->engine_info,
-                                              .field_ids        = writer->mapping.ids};
-    writer->prefix_chars = prefix_chars(header);
+    writer->schema        = widest_types(&writer->schema, schema, arena);
+    writer->mapping       = mapping_extend(arena, table->context->rng, &header->metadata.mapping,
+                                           &writer->schema, NULL);
+    writer->mapping       = *mapping_copy(arena, &writer->mapping); /* the table may move on */
+    writer->stats         = stats_plan_new(header, &writer->schema, has_clustering, arena);
+    writer->options       = (DuckWriteOptions){.row_group_bytes  = ROW_GROUP_BYTES,
+                                               .tidelake_version = table->context->engine_info,
+                                               .field_ids        = writer->mapping.ids};
+    writer->prefix_chars  = prefix_chars(header);
+    writer->takes_vectors = delta_table_takes_vectors(table);
+    writer->vectors_name  = STR_EMPTY;
     choose_codec(writer, header);
     note_defaults(writer, header);
     if (!delta_table_check_writable(table, DELTA_APPENDS, err) ||
@@ -247,13 +252,51 @@ bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str sel
     return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));
 }
 
+/* --- rows that go --- */
+
+bool delta_writer_delete_rows(DeltaWriter *writer, DeltaDeletion *deletions, size_t count,
+                              Arena *arena, Err *err)
+{
+    Arena   *scratch = arena_new();
+    LogPlace place   = {.context  = writer->context,
+                        .path     = writer->table_path,
+                        .log_path = store_join(scratch, writer->table_path, STR("_delta_log"))};
+    Str      uuid    = rng_uuid4(writer->context->rng, scratch);
+    Str      name    = str_printf(writer->arena, "deletion_vector_%.*s.bin", STR_ARG(uuid));
+    Bytes    bytes;
+
+    assert(writer->vectors_name.len == 0);
+    bool ok = writer->takes_vectors ||
+              err_set(err, ERR_UNSUPPORTED,
+                      "table %.*s takes no deletion vectors (delta.enableDeletionVectors); nothing "
+                      "was written",
+                      STR_ARG(writer->table_path));
+    ok = ok && vectors_build(&place, deletions, count, uuid, arena, &bytes, err);
+    if (ok && bytes.len > 0) {
+        ok = store_staging_put(writer->staging, name, bytes, err);
+        if (ok) writer->vectors_name = name;
+    }
+    arena_close(scratch);
+    return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));
+}
+
 /* --- publishing --- */
+
+static bool publish_vectors(DeltaWriter *writer, Arena *scratch, Err *err)
+{
+    Str name = writer->vectors_name;
+
+    if (name.len == 0) return true;
+    writer->vectors_name = STR_EMPTY;
+    return store_staging_publish(writer->staging, name,
+                                 store_join(scratch, writer->table_path, name), NULL, err);
+}
 
 bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t count, Err *err)
 {
     Arena *scratch = arena_new();
-    bool   ok      = true;
-    bool   has_any = false;
+    bool   has_any = writer->vectors_name.len > 0;
+    bool   ok      = publish_vectors(writer, scratch, err);
 
     for (size_t i = 0; ok && i < count; i++) {
         if (adds[i].row_count == 0) continue;

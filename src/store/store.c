@@ -4,6 +4,9 @@
 #include "base/buf.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 bool store_read(Store *store, Str path, size_t limit_bytes, Arena *arena, Bytes *out, Err *err)
 {
@@ -101,6 +104,38 @@ bool store_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *loca
     assert(name.len > 0);
     assert(str_find_char(name, '/', 0) < 0);
     return staging->store->staging_file(staging, name, arena, local_out, err);
+}
+
+static bool write_all(int fd, Bytes data)
+{
+    size_t done = 0;
+
+    while (done < data.len) {
+        ssize_t count = write(fd, data.ptr + done, data.len - done);
+        if (count < 0 && errno != EINTR) return false;
+        if (count > 0) done += (size_t)count;
+    }
+    return true;
+}
+
+bool store_staging_put(StoreStaging *staging, Str name, Bytes data, Err *err)
+{
+    Arena *scratch = arena_new();
+    Str    local;
+    bool   ok = store_staging_file(staging, name, scratch, &local, err);
+
+    if (ok) {
+        int fd    = open(str_c(scratch, local), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        ok        = fd >= 0 && write_all(fd, data);
+        int error = errno;
+        if (fd >= 0 && close(fd) != 0 && ok) {
+            ok    = false;
+            error = errno;
+        }
+        if (!ok) err_set_errno(err, ERR_STORE, error, "%.*s: could not be written", STR_ARG(local));
+    }
+    arena_close(scratch);
+    return ok;
 }
 
 bool store_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err)

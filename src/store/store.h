@@ -129,6 +129,8 @@ bool store_staging_open(Store *store, Str table_path, Str purpose, Rng *rng, Sto
 /* A local path a new file called `name` may be written at by libduckdb. Nothing is created. */
 bool store_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *local_out,
                         Err *err) MUST_CHECK;
+/* The same, written here. ERR_STORE. */
+bool store_staging_put(StoreStaging *staging, Str name, Bytes data, Err *err) MUST_CHECK;
 /* Makes the staged file durable and moves it to `path`, never replacing. `out` (may be NULL) gets
  * its size and time. Several files may be published before one store_staging_sync, which makes
  * their names in the table's folder durable; names in other folders are durable at once. */
