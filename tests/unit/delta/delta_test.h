@@ -221,6 +221,20 @@ UNUSED static DeltaTable *create_table(World *world, const char *path)
     return table;
 }
 
+/* The same columns; rows of it may be deleted by vector. */
+UNUSED static DeltaTable *create_vector_table(World *world, const char *path)
+{
+    DeltaTable   *table    = NULL;
+    DeltaProperty property = {STR("delta.enableDeletionVectors"), STR("true")};
+    DeltaCreate   spec     = {
+              .schema = test_schema(world->arena), .properties = &property, .property_count = 1};
+    assert_ok(
+        delta_table_create(&world->context, str_from_c(path), &spec, &table, NULL, &world->err),
+        &world->err);
+    assert_true(delta_table_takes_vectors(table));
+    return table;
+}
+
 UNUSED static DeltaTable *open_table(World *world, const char *path)
 {
     DeltaTable *table = NULL;

@@ -81,6 +81,41 @@ static bool run_rewrite(World *world, Err *err)
     return ok;
 }
 
+/* The even rows of every file. */
+static bool delete_even(World *world, DeltaTable *table, DeltaWriter *writer, Err *err)
+{
+    DeltaDeletion    deletions[32];
+    const DeltaFile *file;
+    size_t           count = 0;
+    DeltaOutcome     outcome;
+
+    for (size_t at = 0; delta_table_next_file(table, &at, &file); count++) {
+        RowSet *rows = ARENA_NEW(world->arena, RowSet);
+        *rows        = row_set_begin(world->arena);
+        for (uint64_t row = 0; row < (uint64_t)file->row_count; row += 2)
+            row_set_add(rows, row, row);
+        row_set_end(rows);
+        deletions[count] = (DeltaDeletion){.file = file, .rows = rows};
+    }
+    DeltaCommit commit = {
+        .operation = STR("DELETE"), .deletions = deletions, .deletion_count = count};
+    return delta_writer_delete_rows(writer, deletions, count, world->arena, err) &&
+           delta_writer_publish(writer, NULL, 0, err) &&
+           delta_table_commit(table, &commit, &outcome, NULL, err);
+}
+
+static bool run_delete(World *world, Err *err)
+{
+    DeltaTable  *table  = NULL;
+    DeltaWriter *writer = NULL;
+    bool         ok     = delta_table_open(&world->context, STR("t"), &table, err) &&
+              delta_writer_open(table, STR("apply"), NULL, &writer, err) &&
+              delete_even(world, table, writer, err);
+    delta_writer_close(writer);
+    delta_table_close(table);
+    return ok;
+}
+
 static bool run_checkpoint(World *world, Err *err)
 {
     DeltaTable *table = NULL;
@@ -97,13 +132,16 @@ static const Scenario scenarios[] = {
     {"rewrite", 3, run_rewrite, 30, 15},
     {"rewrite with a checkpoint", 9, run_rewrite, 90, 45},
     {"checkpoint", 4, run_checkpoint, 40, 40},
+    {"delete by vector", 3, run_delete, 30, 15},
+    {"delete by vector with a checkpoint", 9, run_delete, 90, 45},
 };
 
 static World *base_world(void **state, const Scenario *scenario)
 {
     World *world = world_new(state);
     if (scenario->versions_before < 0) return world;
-    DeltaTable *table = create_table(world, "t");
+    DeltaTable *table = scenario->run == run_delete ? create_vector_table(world, "t")
+                                                    : create_table(world, "t");
     for (int64_t i = 1; i <= scenario->versions_before; i++)
         append_rows(world, table, i * 10, 10);
     delta_table_close(table);
@@ -269,6 +307,16 @@ static void checkpoint_survives_a_failure_of_every_step(void **state)
     check_scenario(state, &scenarios[5]);
 }
 
+static void deleting_rows_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[6]);
+}
+
+static void deleting_rows_at_a_checkpoint_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[7]);
+}
+
 /* ENOSPC and EROFS from one step on: a clear message, nothing half-written, and the next run
  * works. */
 static void a_full_or_read_only_disk_leaves_the_table_as_it_was(void **state)
@@ -296,6 +344,8 @@ int main(void)
         cmocka_unit_test(rewrite_survives_a_failure_of_every_step),
         cmocka_unit_test(rewrite_at_a_checkpoint_survives_a_failure_of_every_step),
         cmocka_unit_test(checkpoint_survives_a_failure_of_every_step),
+        cmocka_unit_test(deleting_rows_survives_a_failure_of_every_step),
+        cmocka_unit_test(deleting_rows_at_a_checkpoint_survives_a_failure_of_every_step),
         cmocka_unit_test(a_full_or_read_only_disk_leaves_the_table_as_it_was),
     };
     return RUN_DELTA_TESTS(tests);
