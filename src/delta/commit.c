@@ -119,9 +119,10 @@ static bool check_winners(const CommitRun *run, const LogChanges *changes, Err *
 {
     const DeltaCommit *commit = run->commit;
 
-    if (!is_rewrite(commit)) return true;
+    if (!is_rewrite(commit) && !commit->read_header) return true;
     if (changes->has_metadata || changes->has_protocol)
         return fail_conflict(run->table, "and changed the table's metadata", STR_EMPTY, err);
+    if (!is_rewrite(commit)) return true;
     if (commit->read_whole_table && (changes->has_data_adds || changes->has_data_removes))
         return fail_conflict(run->table, "and changed rows", STR_EMPTY, err);
     return check_removes_live(run, err);

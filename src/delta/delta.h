@@ -245,6 +245,8 @@ typedef struct DeltaCommit {
     bool read_whole_table; /* a rewrite computed from every file: any added file is a conflict */
     bool
         rearranges; /* dataChange false: the files added hold the rows of those removed, no other */
+    bool read_header; /* computed from schema and properties: another's change of them, or of
+                              the protocol, is a conflict */
 } DeltaCommit;
 
 typedef enum DeltaOutcome { DELTA_WRITTEN, DELTA_SKIPPED } DeltaOutcome;
