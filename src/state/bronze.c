@@ -14,7 +14,8 @@ struct Bronze {
     DeltaContext *context;
     TableRef      ref;
     Arena        *arena;
-    DeltaTable   *table; /* NULL: not created yet */
+    DeltaTable   *table;       /* NULL: not created yet */
+    bool          is_migrated; /* once a run: a newer version is warned of once */
     Schema pending; /* the table's columns and those an append must add; column_count 0: nothing to
                        add */
 };
@@ -94,8 +95,9 @@ static Schema bronze_schema(Arena *arena, const Schema *captured, bool include_c
 /* The table must be one of ours: other people's tables are not appended to. */
 static bool check_is_bronze(const Bronze *bronze, const Schema *schema, Err *err)
 {
-    static const char *const needed[] = {"_capture_instance", "_start_lsn", "_seqval", "_operation",
-                                         "_batch_id",         "_snapshot",  "_chunk"};
+    /* _snapshot and _chunk came later, and _command_id can be left out. */
+    static const char *const needed[] = {"_capture_instance", "_start_lsn", "_seqval",
+                                         "_operation",        "_commit_ts", "_batch_id"};
 
     for (size_t i = 0; i < COUNT_OF(needed); i++)
         if (schema_find(schema, str_from_c(needed[i])) < 0)
@@ -136,7 +138,11 @@ bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command
         goto done;
     have = delta_table_get_schema(bronze->table);
     if (!check_is_bronze(bronze, have, err)) goto done;
-    if (!table_kind_check(bronze->table, KIND_BRONZE, bronze->context->log, err)) goto done;
+    if (!bronze->is_migrated &&
+        !table_migrate(bronze->context, bronze->table, KIND_BRONZE, &want, err))
+        goto done;
+    bronze->is_migrated = true;
+    have                = delta_table_get_schema(bronze->table);
     if (!delta_table_check_writable(bronze->table, DELTA_APPENDS, err)) goto done;
     for (size_t i = 0; i < want.column_count; i++) {
         ptrdiff_t at = schema_find(have, want.columns[i].name);
@@ -316,6 +322,16 @@ static bool read_snapshot(const RowBlock *block, bool *found, Offset *out, Err *
     return true;
 }
 
+/* What a query for snapshots reads; a table from before _snapshot and _chunk has them as NULL. */
+static const Column snapshot_columns[] = {
+    {.name = {"_capture_instance", 17}, .type = {.kind = TYPE_STRING}},
+    {.name = {"_start_lsn", 10}, .type = {.kind = TYPE_STRING}},
+    {.name = {"_operation", 10}, .type = {.kind = TYPE_INTEGER}},
+    {.name = {"_commit_ts", 10}, .type = {.kind = TYPE_TIMESTAMP_NTZ}},
+    {.name = {"_snapshot", 9}, .type = {.kind = TYPE_STRING}},
+    {.name = {"_chunk", 6}, .type = {.kind = TYPE_INTEGER}},
+};
+
 /* Runs a query over the rows of files that may hold a snapshot's; *out NULL: there is no such file.
  */
 typedef struct SnapshotQuery {
@@ -327,6 +343,8 @@ typedef struct SnapshotQuery {
 static bool open_query(Bronze *bronze, OptLsn above, const char *select, Str where,
                        const char *rest, SnapshotQuery *query, bool *is_empty, Err *err)
 {
+    const Schema      columns = {.columns      = snapshot_columns,
+                                 .column_count = COUNT_OF(snapshot_columns)};
     const DeltaFile **files;
     size_t            file_count;
     Str               scan, sql;
@@ -337,7 +355,8 @@ static bool open_query(Bronze *bronze, OptLsn above, const char *select, Str whe
     file_count = snapshot_files(bronze->table, above, query->arena, &files);
     if (file_count == 0) return true;
     *is_empty = false;
-    if (!delta_scan_sql(bronze->table, files, file_count, NULL, false, query->arena, &scan, err))
+    if (!delta_scan_sql(bronze->table, files, file_count, &columns, false, query->arena, &scan,
+                        err))
         return false;
     sql = str_printf(query->arena, "SELECT %s FROM (%.*s) AS b WHERE _operation = 0 AND %.*s%s",
                      select, STR_ARG(scan), STR_ARG(where), rest);

@@ -2,12 +2,11 @@
  * as the list of tables. */
 #include "state/control.h"
 
+#include "state/conflict_retry.h"
+
 #include <string.h>
 
-#define RETRY_TOTAL_MS 60000
-#define RETRY_FIRST_MS 500
-#define RETRY_CAP_MS   10000
-#define US_PER_MINUTE  INT64_C(60000000)
+#define US_PER_MINUTE INT64_C(60000000)
 
 enum {
     COL_TABLE_NAME,
@@ -279,29 +278,21 @@ done:
 /* Changes `row`; false when there is nothing to write. */
 typedef bool (*ControlChange)(Control *control, const void *arg, ControlRow *row);
 
-/* Reads, changes and writes one row; a lost race starts over, with the waits of algorithms.md 8. */
+/* Reads, changes and writes one row; a lost race starts over. */
 static bool update_row(Control *control, Str table_name, ControlChange change, const void *arg,
                        ControlRow *row, Err *err)
 {
-    Clock  *clock       = control->context->clock;
-    int64_t deadline_ns = clock_monotonic_ns(clock) + (int64_t)RETRY_TOTAL_MS * 1000000;
-    Err     why         = ERR_INIT;
+    ConflictRetry retry = conflict_retry_begin(control->context);
 
-    for (int attempt = 0;; attempt++) {
-        int64_t left_ms, wait_ms;
+    for (;;) {
+        Err why = ERR_INIT;
 
         if (!control_read(control, table_name, row, err)) return false;
         if (!change(control, arg, row)) return true;
         row->exists = true;
         if (write_row(control, table_name, row, &why)) return true;
-        left_ms = (deadline_ns - clock_monotonic_ns(clock)) / 1000000;
-        if (why.code != ERR_CONFLICT || left_ms <= 0) break;
-        if (control->context->cancel && !cancel_check(control->context->cancel, err)) return false;
-        wait_ms = MIN((int64_t)RETRY_CAP_MS, (int64_t)RETRY_FIRST_MS << MIN(attempt, 10));
-        wait_ms = rng_between(control->context->rng, 0, wait_ms);
-        clock_sleep_ms(clock, MIN(left_ms, wait_ms), control->context->cancel);
+        if (!conflict_retry_wait(&retry, control->context, &why, err)) break;
     }
-    err_copy(err, &why);
     return err_context(err, "control table %.*s", STR_ARG(delta_table_get_path(control->table)));
 }
 

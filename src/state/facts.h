@@ -5,10 +5,14 @@
 #include "state/table_ref.h"
 #include "types/optional.h"
 
-#define EVENT_BOOTSTRAP     "bootstrap"
-#define EVENT_RESNAPSHOT    "resnapshot"
-#define EVENT_SNAPSHOT_OPEN "snapshot_open"
-#define EVENT_DATA_SKIPPED  "data_skipped"
+#define EVENT_BOOTSTRAP      "bootstrap"
+#define EVENT_RESNAPSHOT     "resnapshot"
+#define EVENT_SNAPSHOT_OPEN  "snapshot_open"
+#define EVENT_SNAPSHOT_PLAN  "snapshot_plan"
+#define EVENT_SNAPSHOT_CHUNK "snapshot_chunk"
+#define EVENT_SCHEMA_CHANGE  "schema_change"
+#define EVENT_SWITCHED       "capture_instance_switched"
+#define EVENT_DATA_SKIPPED   "data_skipped"
 
 /* One row; unset members and empty texts are NULL. */
 typedef struct FactsRow {

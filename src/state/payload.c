@@ -163,6 +163,39 @@ Str payload_skip(Arena *arena, Lsn from, Lsn to, Str reason)
     return buf_str(&buf);
 }
 
+bool payload_parse_chunk(Str text, ChunkDetail *out)
+{
+    json_t *object = str_is_empty(text) ? NULL
+                                        : json_loadb(text.ptr, text.len, JSON_ALLOW_NUL, NULL);
+    bool    ok;
+
+    *out = (ChunkDetail){0};
+    ok   = json_is_object(object) && get_i64(object, "wave", &out->wave) &&
+         get_i64(object, "chunk", &out->chunk);
+    json_decref(object);
+    return ok;
+}
+
+bool payload_has_key_values(Str event, Str detail)
+{
+    static const struct {
+        const char *event, *first, *second;
+    } moved[]      = {{"snapshot_open", "keys", "plan"},
+                      {"snapshot_plan", "chunks", "chunks"},
+                      {"snapshot_chunk", "lo", "hi"}};
+    json_t *object = str_is_empty(detail)
+                         ? NULL
+                         : json_loadb(detail.ptr, detail.len, JSON_ALLOW_NUL, NULL);
+    bool    found  = false;
+
+    for (size_t i = 0; object && i < COUNT_OF(moved); i++)
+        if (str_equal_c(event, moved[i].event))
+            found = json_object_get(object, moved[i].first) ||
+                    json_object_get(object, moved[i].second);
+    json_decref(object);
+    return found;
+}
+
 Str payload_warnings(Arena *arena, const Str *warnings, size_t count)
 {
     Buf        buf;
