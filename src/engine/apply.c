@@ -226,16 +226,22 @@ static const DeltaFile **bronze_files(Apply *apply, DeltaTable *table, size_t *c
 
 static bool pin_bronze(Apply *apply, Err *err)
 {
-    DeltaTable       *table = bronze_get_table(apply->bronze);
-    const DeltaFile **files;
-    size_t            count;
-    Str               scan;
+    /* NULL in a table that is older than the column. */
+    static const Column column   = {.name = {"_snapshot", 9}, .type = {.kind = TYPE_STRING}};
+    const Schema        snapshot = {.columns = &column, .column_count = 1};
+    Schema              columns;
+    DeltaTable         *table = bronze_get_table(apply->bronze);
+    const DeltaFile   **files;
+    size_t              count;
+    Str                 scan;
 
     apply->bronze_schema = schema_copy(apply->arena, delta_table_get_schema(table));
     if (!check_keys(apply, err)) return false;
     files = bronze_files(apply, table, &count);
     if (count == 0) return true;
-    if (!delta_scan_sql(table, files, count, NULL, false, apply->arena, &scan, err)) return false;
+    columns = schema_merge(apply->arena, &apply->bronze_schema, &snapshot);
+    if (!delta_scan_sql(table, files, count, &columns, false, apply->arena, &scan, err))
+        return false;
     apply->changes = apply_sql_select_changes(&apply->sql, scan, &apply->bronze_schema,
                                               &apply->plan);
     return true;

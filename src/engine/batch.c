@@ -6,6 +6,7 @@
 #include "engine/batch_internal.h"
 
 #include "engine/batch_fold.h"
+#include "engine/left_events.h"
 #include "engine/read_parallel.h"
 
 /* --- warnings --- */
@@ -134,7 +135,8 @@ done:
 static bool write_facts(Batch *batch, Err *err)
 {
     Stream      *stream = batch->stream;
-    FactsRow    *rows   = ARENA_ARRAY(batch->arena, FactsRow, batch->events.count + 1);
+    FactsRow    *rows, *left;
+    size_t       left_count;
     DeltaOutcome outcome;
     /* Without a range, warnings wait for the next batch with one (2.4). */
     bool has_range = batch->range_count > 0 ||
@@ -142,6 +144,10 @@ static bool write_facts(Batch *batch, Err *err)
     size_t warning_count = has_range ? stream->warnings.count : 0;
 
     if (!stream->facts) return true;
+    if (!left_events_find(stream, batch->events.items, batch->events.count, batch->arena, &left,
+                          &left_count, err))
+        return false;
+    rows    = ARENA_ARRAY(batch->arena, FactsRow, batch->events.count + left_count + 1);
     rows[0] = (FactsRow){
         .app_id      = stream->sink_id,
         .batch_id    = OPT_I64(stream->next_batch),
@@ -159,10 +165,13 @@ static bool write_facts(Batch *batch, Err *err)
     }
     for (size_t i = 0; i < batch->events.count; i++)
         rows[i + 1] = batch->events.items[i];
+    for (size_t i = 0; i < left_count; i++)
+        rows[batch->events.count + i + 1] = left[i];
     if (!facts_append_batch(stream->facts, stream->sink_id, stream->next_batch, rows,
-                            batch->events.count + 1, &outcome, err) ||
+                            batch->events.count + left_count + 1, &outcome, err) ||
         !check_written(batch, outcome, "the facts", err))
         return false;
+    left_events_settle(stream, outcome == DELTA_WRITTEN);
     if (outcome == DELTA_WRITTEN && has_range)
         stream->warnings.count = 0; /* a skipped row carried none: they wait for the next */
     return true;

@@ -9,6 +9,7 @@
 #include "source/mssql.h"
 #include "state/bronze.h"
 #include "state/checkpoint.h"
+#include "state/event_files.h"
 #include "state/facts.h"
 #include "state/silver.h"
 
@@ -34,6 +35,9 @@ typedef struct Stream {
     bool                 has_target; /* available-now */
     Lsn                  target;
     LIST(Str) warnings; /* for the next facts row; each once */
+    bool       has_read_events;
+    EventFile *events; /* left by the peer library, not in the facts yet */
+    size_t     event_count;
 } Stream;
 
 /* Logs a warning and keeps it for the next batch's facts row, once. `text` lives as long as the

@@ -161,24 +161,6 @@ static bool read_generation(Checkpoint *checkpoint, Err *err)
     return ok;
 }
 
-/* Event files that the peer library left hold events that would be lost if they were passed over
- * (state.md 17.5). */
-static bool check_event_files(Checkpoint *checkpoint, Err *err)
-{
-    Arena    *scratch = arena_new();
-    StoreList list;
-    Str       folder = store_join(scratch, checkpoint->path, STR("_mssql_cdc_metrics"));
-    bool      ok = store_list_after(checkpoint->store, folder, STR("event-"), scratch, &list, err);
-
-    if (ok && list.count > 0 && str_starts_with(list.entries[0].name, STR("event-")))
-        ok = err_set(err, ERR_UNSUPPORTED,
-                     "%.*s holds events that mssql-cdc-pyspark has not written to the facts yet "
-                     "(%.*s ...); let it run one batch, then start again",
-                     STR_ARG(folder), STR_ARG(list.entries[0].name));
-    arena_close(scratch);
-    return ok;
-}
-
 /* Needed as long as batch 0 is planned and not done. */
 static bool read_start(Checkpoint *checkpoint, Err *err)
 {
@@ -237,7 +219,7 @@ bool checkpoint_open(Store *store, Clock *clock, Rng *rng, Str path, Checkpoint 
                                     .root  = str_copy(arena, path),
                                     .conf  = STR("{}")};
     checkpoint->path = checkpoint->root;
-    ok               = read_generation(checkpoint, err) && check_event_files(checkpoint, err);
+    ok               = read_generation(checkpoint, err);
     if (ok) {
         checkpoint->has_metadata = store_stat(
             store, store_join(arena, checkpoint->path, STR("metadata")), &entry, &why);
@@ -255,6 +237,11 @@ bool checkpoint_open(Store *store, Clock *clock, Rng *rng, Str path, Checkpoint 
 void checkpoint_close(Checkpoint *checkpoint)
 {
     if (checkpoint) arena_close(checkpoint->arena);
+}
+
+Str checkpoint_get_path(const Checkpoint *checkpoint)
+{
+    return checkpoint->path;
 }
 
 int64_t checkpoint_get_generation(const Checkpoint *checkpoint)

@@ -13,12 +13,14 @@
 
 typedef struct Checkpoint Checkpoint;
 
-/* Reads what is there; writes nothing. ERR_STATE: a format other than v1, a damaged file (named),
- * or left-over event files of the peer library, which this version cannot take over. */
+/* Reads what is there; writes nothing. ERR_STATE: a format other than v1, or a damaged file
+ * (named). */
 bool checkpoint_open(Store *store, Clock *clock, Rng *rng, Str path, Checkpoint **out,
                      Err *err) MUST_CHECK;
 void checkpoint_close(Checkpoint *checkpoint); /* accepts NULL */
 
+/* The directory of the live generation. */
+Str checkpoint_get_path(const Checkpoint *checkpoint);
 /* 0 unless a recovery started another. */
 int64_t checkpoint_get_generation(const Checkpoint *checkpoint);
 /* Where a later generation starts: snapshot_lsn of the state file. */

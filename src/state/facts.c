@@ -298,8 +298,7 @@ static Str text_at(const RowBlock *block, size_t column, size_t row, Arena *aren
                : str_copy(arena, column_str(&block->columns[column], row));
 }
 
-static bool read_snapshot_row(const RowBlock *block, size_t row, Arena *arena, FactsRow *out,
-                              Err *err)
+static bool read_event_row(const RowBlock *block, size_t row, Arena *arena, FactsRow *out, Err *err)
 {
     Str lsn = text_at(block, 3, row, arena);
 
@@ -317,8 +316,9 @@ static bool read_snapshot_row(const RowBlock *block, size_t row, Arena *arena, F
     return true;
 }
 
-bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena, FactsRow **out,
-                          size_t *count_out, Err *err)
+/* Rows of events, of a family when `family_of` is not empty. */
+static bool find_events(Facts *facts, Str where, FactsFilter filter, Str filter_arg, Str family_of,
+                        Arena *arena, FactsRow **out, size_t *count_out, Err *err)
 {
     bool         ok      = false;
     Arena       *scratch = arena_new();
@@ -326,22 +326,18 @@ bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena,
     RowStream   *rows    = NULL;
     RowBlock     block;
     LIST(FactsRow) found = {0};
-    Str where            = str_printf(scratch,
-                                      "event IN ('bootstrap', 'resnapshot', 'snapshot_open') AND target = "
-                                                 "%.*s ORDER BY written_at, max_lsn",
-                                      STR_ARG(duck_quote_literal(scratch, target)));
 
     if (!delta_table_refresh(facts->table, err)) goto done;
     if (!duck_session_open(facts->context->duck, &session, err)) goto done;
     if (!query_facts(facts, session, "app_id, event, \"rows\", max_lsn, max_commit_ts, detail",
-                     where, may_hold_events, STR_EMPTY, scratch, &rows, err))
+                     where, filter, filter_arg, scratch, &rows, err))
         goto done;
     for (;;) {
         if (!row_stream_next(rows, &block, err)) goto done;
         if (block.row_count == 0) break;
         for (size_t i = 0; i < block.row_count; i++) {
             FactsRow row;
-            if (!read_snapshot_row(&block, i, arena, &row, err)) goto done;
+            if (!read_event_row(&block, i, arena, &row, err)) goto done;
             if (family_of.len == 0 || sink_id_is_of_family(row.app_id, family_of))
                 *LIST_PUSH(arena, &found) = row;
         }
@@ -354,6 +350,35 @@ done:
     duck_session_close(session);
     arena_close(scratch);
     return ok || err_context(err, "facts");
+}
+
+bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena, FactsRow **out,
+                          size_t *count_out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Str    where   = str_printf(scratch,
+                                "event IN ('bootstrap', 'resnapshot', 'snapshot_open') AND target = "
+                                     "%.*s ORDER BY written_at, max_lsn",
+                                STR_ARG(duck_quote_literal(scratch, target)));
+    bool   ok      = find_events(facts, where, may_hold_events, STR_EMPTY, family_of, arena, out,
+                                 count_out, err);
+
+    arena_close(scratch);
+    return ok;
+}
+
+bool facts_find_events(Facts *facts, Str sink_id, Str event, Lsn lsn, Arena *arena, FactsRow **out,
+                       size_t *count_out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Str    where   = str_printf(scratch, "event = %.*s AND app_id = %.*s AND max_lsn = '%s'",
+                                STR_ARG(duck_quote_literal(scratch, event)),
+                                STR_ARG(duck_quote_literal(scratch, sink_id)), lsn_format(lsn).text);
+    bool ok = find_events(facts, where, may_hold_app_id, sink_id, STR_EMPTY, arena, out, count_out,
+                          err);
+
+    arena_close(scratch);
+    return ok;
 }
 
 /* A file of one target says so in its statistics, unless rows of it were deleted since. */

@@ -62,6 +62,9 @@ bool facts_has_batch(Facts *facts, Str sink_id, int64_t batch_id, bool *out, Err
  * their app_id. */
 bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena, FactsRow **out,
                           size_t *count_out, Err *err) MUST_CHECK;
+/* Events of one kind of this sink id at one LSN; members as above. */
+bool facts_find_events(Facts *facts, Str sink_id, Str event, Lsn lsn, Arena *arena, FactsRow **out,
+                       size_t *count_out, Err *err) MUST_CHECK;
 /* Whether the table has rows for the target `known`; when not, at most `limit` of those it has. */
 bool facts_find_targets(Facts *facts, Str known, size_t limit, Arena *arena, bool *is_known,
                         Str **out, size_t *count_out, Err *err) MUST_CHECK;
