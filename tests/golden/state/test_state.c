@@ -4,6 +4,8 @@
 
 #include "support/golden.h"
 
+#include "state/plans.h"
+#include "state/report.h"
 #include "unit/state/state_test.h"
 
 static void line(Buf *out, const char *name, Str text)
@@ -94,14 +96,14 @@ static void the_schemas_of_our_tables(void **state)
     Buf         out      = buf_new(lake->arena, 0);
     Column      column   = {.name = STR("id"), .type = DECIMAL_TYPE(10, 2)};
     Schema      captured = {.columns = &column, .column_count = 1};
-    TableRef    refs[]   = {{STR("b"), STR("bronze")},
-                            {STR("f"), STR("facts")},
-                            {STR("c"), STR("control")},
-                            {STR("s"), STR("silver")}};
+    TableRef    refs[]   = {{STR("b"), STR("bronze")},  {STR("f"), STR("facts")},
+                            {STR("c"), STR("control")}, {STR("s"), STR("silver")},
+                            {STR("p"), STR("plans")},   {STR("r"), STR("report")}};
     Bronze     *bronze   = NULL;
     Facts      *facts    = NULL;
     Control    *control  = NULL;
-    DeltaTable *silver   = NULL;
+    DeltaTable *silver = NULL, *report = NULL;
+    Plans      *plans = NULL;
 
     assert_ok(bronze_open(&lake->delta, &refs[0], &bronze, &lake->err), &lake->err);
     assert_ok(bronze_prepare(bronze, &captured, true, &lake->err), &lake->err);
@@ -111,10 +113,14 @@ static void the_schemas_of_our_tables(void **state)
                                     delta_table_get_schema(bronze_get_table(bronze)), &silver,
                                     &lake->err),
               &lake->err);
+    assert_ok(plans_open(&lake->delta, &refs[4], &plans, &lake->err), &lake->err);
+    assert_ok(report_open(&lake->delta, &refs[5], &report, &lake->err), &lake->err);
     for (size_t i = 0; i < COUNT_OF(refs); i++)
         append_schema(lake, &out, str_c(lake->arena, refs[i].path));
     assert_golden("state/schemas.txt", buf_str(&out));
     delta_table_close(silver);
+    delta_table_close(report);
+    plans_close(plans);
     control_close(control);
     facts_close(facts);
     bronze_close(bronze);

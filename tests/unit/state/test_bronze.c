@@ -268,39 +268,6 @@ static void other_peoples_tables_and_files_are_left_alone(void **state)
     lake_close(lake);
 }
 
-static void schema_versions_decide_who_may_write(void **state) /* state.md 5.4 */
-{
-    static const struct {
-        const char *version, *min_version;
-        ErrCode     code;
-        int         warnings;
-    } cases[] = {
-        {"2", NULL, ERR_NONE, 0}, {"3", NULL, ERR_NONE, 1},        {"3", "3", ERR_STATE, 0},
-        {"3", "2", ERR_NONE, 1},  {"1", NULL, ERR_UNSUPPORTED, 0}, {"x", NULL, ERR_STATE, 0},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        Lake         *lake          = lake_open(*state);
-        DeltaProperty properties[2] = {
-            {STR("mssql_cdc.schema_version"), str_from_c(cases[i].version)},
-            {STR("mssql_cdc.min_version"), str_from_c(cases[i].min_version)}};
-        DeltaCreate spec  = {.schema         = captured_columns(lake, true),
-                             .properties     = properties,
-                             .property_count = cases[i].min_version ? 2 : 1};
-        DeltaTable *table = NULL;
-        Err         err   = ERR_INIT;
-
-        assert_ok(delta_table_create(&lake->delta, ref.path, &spec, &table, NULL, &lake->err),
-                  &lake->err);
-        assert_int_equal(table_kind_check(table, KIND_BRONZE, lake->log, &err),
-                         cases[i].code == ERR_NONE);
-        assert_int_equal(err.code, cases[i].code);
-        assert_int_equal(lake->lines.warning_count, cases[i].warnings);
-        delta_table_close(table);
-        lake_close(lake);
-    }
-}
-
 static void silver_has_captured_columns_then_its_two(void **state) /* state.md 12 */
 {
     Lake       *lake   = lake_open(*state);
@@ -339,7 +306,6 @@ int main(void)
         cmocka_unit_test(a_new_column_comes_with_the_rows_that_first_carry_it),
         cmocka_unit_test(a_wider_type_is_refused_and_a_narrower_one_taken),
         cmocka_unit_test(other_peoples_tables_and_files_are_left_alone),
-        cmocka_unit_test(schema_versions_decide_who_may_write),
         cmocka_unit_test(silver_has_captured_columns_then_its_two),
     };
     return cmocka_run_group_tests(tests, open_duck, close_duck);
