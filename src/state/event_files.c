@@ -113,8 +113,9 @@ static bool is_same_skip(Str left, Str right)
 
 bool event_is_same(const FactsRow *left, const FactsRow *right)
 {
-    return str_equal(left->event, right->event) && left->max_lsn.is_set && right->max_lsn.is_set &&
-           lsn_equal(left->max_lsn.lsn, right->max_lsn.lsn) &&
-           (!str_equal_c(left->event, EVENT_DATA_SKIPPED) ||
-            is_same_skip(left->detail, right->detail));
+    if (!str_equal(left->event, right->event)) return false;
+    if (str_equal_c(left->event, EVENT_DATA_SKIPPED))
+        return is_same_skip(left->detail, right->detail);
+    return left->max_lsn.is_set && right->max_lsn.is_set &&
+           lsn_equal(left->max_lsn.lsn, right->max_lsn.lsn);
 }
