@@ -225,7 +225,7 @@ static void near_a_change_commits_are_converted_one_by_one(void **state)
     assert_str_is(below->params[0], "2026-11-01T01:30:00.000");
     assert_str_is(fake_server_call(test.server, "LAG(", 0)->params[0], "0x00000000000000000001");
 
-    assert_ok(mssql_connect(test.mssql, &conn, &test.err), &test.err);
+    assert_ok(mssql_connect(test.mssql, CONN_META, &conn, &test.err), &test.err);
     assert_ok(mssql_range_clock_on(conn, &test.mssql->clock, lsn_of("0x02"), lsn_of("0x05"),
                                    test.arena, &clock, &test.err),
               &test.err);
