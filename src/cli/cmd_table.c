@@ -21,6 +21,7 @@ static const Action actions[] = {
     {"files", NULL, table_files, ANY_VERSION},
     {"cat", NULL, table_cat, ANY_VERSION},
     {"sql", "QUERY", table_sql, ANY_VERSION},
+    {"optimize", NULL, table_optimize, {FLAG_TARGET_SIZE, FLAG_SORT}, 2},
     {"vacuum", NULL, table_vacuum, {FLAG_RETENTION, FLAG_DRY_RUN, FLAG_ALLOW_SHORT_RETENTION}, 3},
     {"checkpoint", NULL, table_checkpoint, {FLAG_HELP}, 0},
 };
@@ -104,8 +105,9 @@ static bool find_action(const Invocation *invocation, const Action **out, Err *e
     if (nearest.best.len && name.len)
         return err_set(err, ERR_USAGE, "unknown action %.*s; did you mean %.*s?", STR_ARG(name),
                        STR_ARG(nearest.best));
-    return err_set(err, ERR_USAGE,
-                   "usage: tidelake table schema|history|files|cat|sql|vacuum|checkpoint PATH");
+    return err_set(
+        err, ERR_USAGE,
+        "usage: tidelake table schema|history|files|cat|sql|optimize|vacuum|checkpoint PATH");
 }
 
 static bool open_table(TableCall *call, Err *err)

@@ -16,6 +16,11 @@ static const FlagSpec flag_specs[FLAG_COUNT] = {
     {FLAG_MAX_BATCHES, "--max-batches", "N", "stop after N batches (default: no limit)"},
     {FLAG_VERSION, "--version", "N", "look at version N of the table"},
     {FLAG_AS_OF, "--as-of", "TIME", "look at the table as of a time, UTC: 2026-09-28T13:55:00"},
+    {FLAG_TARGET_SIZE, "--target-size", "SIZE",
+     "optimize: size of the files that small ones become (default 256MiB)"},
+    {FLAG_SORT, "--sort", "COLUMNS",
+     "optimize: order the rows of a new file by these columns, a,b (default: they keep their "
+     "order)"},
     {FLAG_RETENTION, "--retention", "TIME",
      "vacuum: spare files that were live in this last time (default: the table's own, else 7d)"},
     {FLAG_DRY_RUN, "--dry-run", NULL, "list what would be removed, and remove nothing"},
@@ -64,8 +69,9 @@ static const SettingId apply_settings[]  = {
      SET_COMPRESSION, SET_MEMORY_LIMIT,    SET_CAPTURE_INSTANCE, SET_BRONZE, SET_SILVER, SET_KEYS,
      SET_GRANULARITY};
 static const SettingId table_settings[] = {SET_MEMORY_LIMIT};
-static const FlagId    table_flags[]    = {FLAG_VERSION, FLAG_AS_OF, FLAG_RETENTION, FLAG_DRY_RUN,
-                                           FLAG_ALLOW_SHORT_RETENTION};
+static const FlagId    table_flags[]    = {
+          FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,
+          FLAG_RETENTION, FLAG_DRY_RUN, FLAG_ALLOW_SHORT_RETENTION};
 
 static const Command commands[] = {
     {"stream", "[CAPTURE_INSTANCE...]", "append changes to bronze",
@@ -86,16 +92,18 @@ static const Command commands[] = {
      "  tidelake apply\n"
      "  tidelake apply dbo_orders --keys order_id --json\n",
      apply_settings, COUNT_OF(apply_settings), NULL, 0, cmd_apply},
-    {"table", "schema|history|files|cat|vacuum|checkpoint PATH, table sql PATH QUERY",
+    {"table", "schema|history|files|cat|optimize|vacuum|checkpoint PATH, table sql PATH QUERY",
      "look into a Delta table and maintain it",
      "PATH is taken as it stands: lake.root of the configuration file is not put before it. "
      "schema, "
-     "history, files, cat and sql take --version and --as-of; vacuum removes files that no version "
-     "needs any more; checkpoint writes one at the newest version.\n\n"
+     "history, files, cat and sql take --version and --as-of; optimize makes large files of small "
+     "ones, without deleted rows; vacuum removes files that no version needs any more; checkpoint "
+     "writes one at the newest version.\n\n"
      "Examples:\n"
      "  tidelake table history lake/bronze/orders\n"
      "  tidelake table sql lake/silver/orders \"SELECT status, count(*) FROM t GROUP BY ALL\"\n"
      "  tidelake table cat lake/silver/orders --as-of 2026-09-28T13:55:00\n"
+     "  tidelake table optimize lake/bronze/orders --target-size 128MB\n"
      "  tidelake table vacuum lake/silver/orders --dry-run\n",
      table_settings, COUNT_OF(table_settings), table_flags, COUNT_OF(table_flags), cmd_table},
 };

@@ -17,7 +17,7 @@ typedef struct TableCall {
 typedef bool TableRun(TableCall *call, Err *err);
 
 TableRun table_schema, table_history, table_files, table_cat, table_sql;
-TableRun table_checkpoint, table_vacuum;
+TableRun table_optimize, table_vacuum, table_checkpoint;
 
 /* Rows made here, as a table or as JSON. */
 bool table_print(const TableCall *call, const Schema *schema, RowBuilder *builder,

@@ -335,8 +335,7 @@ bool delta_table_commit(DeltaTable *table, const DeltaCommit *commit, DeltaOutco
 
 /* --- small appends --- */
 
-/* Written in this call under a name nobody else has, and known to be in no commit. */
-static void remove_unused(DeltaTable *table, const DeltaAdd *add)
+void table_remove_unused(DeltaTable *table, const DeltaAdd *add)
 {
     Arena *arena   = arena_new();
     Err    ignored = ERR_INIT;
@@ -368,7 +367,7 @@ static bool append_file(DeltaTable *table, const DeltaAppend *append, DeltaWrite
                           .add_count       = 1,
                           .is_blind_append = true};
     bool        ok     = delta_table_commit(table, &commit, out, version_out, err);
-    if (ok && *out == DELTA_SKIPPED) remove_unused(table, &add);
+    if (ok && *out == DELTA_SKIPPED) table_remove_unused(table, &add);
     return ok;
 }
 

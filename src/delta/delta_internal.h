@@ -456,6 +456,9 @@ bool log_put_commit(const LogPlace *place, int64_t version, Str text, Str txn_id
                     Err *err) MUST_CHECK;
 /* Full jitter: 50 ms doubling to 5 s. `attempt` from 1. */
 bool log_back_off(DeltaContext *context, int attempt, Err *err) MUST_CHECK;
+/* Removes the file of an add that was published under a name nobody else has and is known to be in
+ * no commit. */
+void table_remove_unused(DeltaTable *table, const DeltaAdd *add);
 #define COMMIT_ATTEMPTS       20
 #define COMMIT_QUIET_ATTEMPTS 2 /* lost races before one is worth a warning */
 /* ERR_CANCELLED when somebody wants us to stop. */

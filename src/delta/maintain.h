@@ -19,6 +19,32 @@ typedef struct DeltaProgress {
 /* delta_table_checkpoint, and whether one was written rather than found. */
 bool delta_table_write_checkpoint(DeltaTable *table, bool *written_out, Err *err) MUST_CHECK;
 
+/* --- optimize (delta.md 2.16) --- */
+
+#define DELTA_TARGET_BYTES_DEFAULT (INT64_C(256) << 20)
+
+typedef struct DeltaOptimize {
+    int64_t       target_bytes; /* of a file; 0: the default */
+    size_t        files_least;  /* a file is made of that many or more; below 2: 2 */
+    const Str    *sort_columns; /* rows of a file are put in their order; none: they keep theirs */
+    size_t        sort_count;
+    Str           purpose;  /* of the staging folder */
+    DeltaProgress progress; /* show may be NULL */
+} DeltaOptimize;
+
+typedef struct DeltaOptimized {
+    int64_t commit_count;
+    int64_t removed_count, removed_bytes; /* files */
+    int64_t added_count, added_bytes;
+    int64_t dropped_count; /* groups of files that another writer touched meanwhile */
+} DeltaOptimized;
+
+/* Makes large files of small ones, without deleted rows: the same rows, dataChange=false. What
+ * another writer touches meanwhile is left out. `out` tells what was committed even when it fails
+ * later. ERR_USAGE: a column to sort by that the table lacks. */
+bool delta_table_optimize(DeltaTable *table, const DeltaOptimize *options, DeltaOptimized *out,
+                          Err *err) MUST_CHECK;
+
 /* --- vacuum (delta.md 2.17) --- */
 
 #define DELTA_TABLE_RETENTION ((int64_t)-1)

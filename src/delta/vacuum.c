@@ -371,13 +371,13 @@ static bool run(Vacuum *vacuum, Err *err)
 {
     DeltaTable *table = vacuum->table;
 
-    if (!delta_table_check_writable(table, false, err)) return false;
+    if (!delta_table_check_writable(table, DELTA_APPENDS, err)) return false;
     if (!choose_retention(vacuum, err)) return false;
     vacuum->skips_iceberg = has_iceberg_metadata(table_header(table));
     show(vacuum, "vacuum: listing files", 0, 0);
     if (!list_folder(vacuum, STR_EMPTY, 0, err) || !refuse_writers(vacuum, err)) return false;
     if (!delta_table_refresh(table, err)) return false;
-    if (!delta_table_check_writable(table, false, err)) return false;
+    if (!delta_table_check_writable(table, DELTA_APPENDS, err)) return false;
     if (!protect_state(vacuum, err) || !protect_recent_commits(vacuum, err)) return false;
     return remove_files(vacuum, err) && remove_dead_runs(vacuum, err) &&
            remove_folders(vacuum, err);

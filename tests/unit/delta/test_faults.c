@@ -1,8 +1,9 @@
-/* Every store call of create, append, rewrite and checkpoint fails once, before and after its
+/* Every store call of create, append, rewrite, checkpoint, optimize and vacuum fails once, before and after its
  * effect, alone or as the end of the process: the table opens at the old or the new version,
  * never another, and a rerun finishes (test 6 of delta.md 7). */
 #include "support/test_support.h"
 
+#include "delta/maintain.h"
 #include "unit/delta/delta_test.h"
 
 #include <errno.h>
@@ -14,6 +15,11 @@ typedef struct Scenario {
      * nothing that it changed already. */
     bool (*run)(World *world, Err *err);
     int64_t row_count_before, row_count_after;
+    int64_t new_versions; /* the fewest that a run makes */
+    /* More than `versions_before` appends of ten rows; NULL: nothing. */
+    void (*prepare)(World *world);
+    /* What a finished run leaves besides rows; NULL: nothing. */
+    void (*check)(World *world);
 } Scenario;
 
 static bool run_create(World *world, Err *err)
@@ -125,14 +131,70 @@ static bool run_checkpoint(World *world, Err *err)
     return ok;
 }
 
+static void check_checkpoint(World *world)
+{
+    assert_true(
+        file_exists(world, log_path(world, "t", "00000000000000000004.checkpoint.parquet")));
+}
+
+static bool run_optimize(World *world, Err *err)
+{
+    DeltaTable    *table   = NULL;
+    DeltaOptimize  options = {.purpose = STR("optimize")};
+    DeltaOptimized result;
+    bool           ok = delta_table_open(&world->context, STR("t"), &table, err) &&
+              delta_table_optimize(table, &options, &result, err);
+    delta_table_close(table);
+    return ok;
+}
+
+static void check_optimized(World *world)
+{
+    DeltaTable *table = open_table(world, "t");
+    assert_int_equal(delta_table_get_file_count(table), 1);
+    delta_table_close(table);
+}
+
+/* Files of no version, some of them in a folder. */
+static void put_garbage(World *world)
+{
+    const char *const names[] = {"t/a.parquet", "t/b.parquet", "t/deletion_vector_x.bin"};
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        put_text(world, names[i], "garbage");
+}
+
+static bool run_vacuum(World *world, Err *err)
+{
+    const int64_t day_us  = INT64_C(86400) * 1000000;
+    DeltaTable   *table   = NULL;
+    DeltaVacuum   options = {.retention_us = DELTA_TABLE_RETENTION};
+    DeltaVacuumed result;
+    int64_t       now = world->clock.us;
+
+    world->clock.us = TEST_UTC_US + 8 * day_us;
+    bool ok         = delta_table_open(&world->context, STR("t"), &table, err) &&
+              delta_table_vacuum(table, &options, world->arena, &result, err);
+    world->clock.us = now;
+    delta_table_close(table);
+    return ok;
+}
+
+static void check_vacuumed(World *world)
+{
+    assert_int_equal(count_files(world, "t"), 3);
+}
+
 static const Scenario scenarios[] = {
-    {"create", -1, run_create, 0, 0},
-    {"append", 3, run_append, 30, 37},
-    {"append with a checkpoint", 9, run_append, 90, 97}, /* the tenth */
-    {"rewrite", 3, run_rewrite, 30, 15},
-    {"rewrite with a checkpoint", 9, run_rewrite, 90, 45},
-    {"checkpoint", 4, run_checkpoint, 40, 40},
-    {"delete by vector", 3, run_delete, 30, 15},
+    {"create", -1, run_create, 0, 0, 1, NULL, NULL},
+    {"append", 3, run_append, 30, 37, 1, NULL, NULL},
+    {"append with a checkpoint", 9, run_append, 90, 97, 1, NULL, NULL}, /* the tenth */
+    {"rewrite", 3, run_rewrite, 30, 15, 1, NULL, NULL},
+    {"rewrite with a checkpoint", 9, run_rewrite, 90, 45, 1, NULL, NULL},
+    {"checkpoint", 4, run_checkpoint, 40, 40, 0, NULL, check_checkpoint},
+    {"optimize", 4, run_optimize, 40, 40, 1, NULL, check_optimized},
+    {"optimize with a checkpoint", 9, run_optimize, 90, 90, 1, NULL, check_optimized},
+    {"vacuum", 3, run_vacuum, 30, 30, 0, put_garbage, check_vacuumed},
+    {"delete by vector", 3, run_delete, 30, 15, 1, NULL, NULL},
 };
 
 static World *base_world(void **state, const Scenario *scenario)
@@ -144,6 +206,7 @@ static World *base_world(void **state, const Scenario *scenario)
     for (int64_t i = 1; i <= scenario->versions_before; i++)
         append_rows(world, table, i * 10, 10);
     delta_table_close(table);
+    if (scenario->prepare) scenario->prepare(world);
     return world;
 }
 
@@ -198,8 +261,7 @@ static void assert_old_or_new(World *world, const Scenario *scenario, const char
     assert_ok(ok, &world->err);
     int64_t version = delta_table_get_version(table);
     int64_t rows    = count_rows(world, table);
-    int64_t last    = scenario->run == run_checkpoint ? scenario->versions_before
-                                                      : scenario->versions_before + 1;
+    int64_t last    = scenario->versions_before + scenario->new_versions;
     bool    is_old  = version == scenario->versions_before && rows == scenario->row_count_before;
     bool    is_new  = version >= last &&
                   rows == scenario->row_count_after; /* a rewrite that runs again makes one more */
@@ -224,9 +286,7 @@ static void assert_finished(World *world, const Scenario *scenario)
     assert_ok(delta_scan_sql(table, NULL, 0, NULL, false, world->arena, &sql, &world->err),
               &world->err);
     delta_table_close(table);
-    if (scenario->run == run_checkpoint)
-        assert_true(
-            file_exists(world, log_path(world, "t", "00000000000000000004.checkpoint.parquet")));
+    if (scenario->check) scenario->check(world);
 }
 
 static uint64_t count_steps(void **state, World *base, const Scenario *scenario, bool count_reads)
@@ -305,10 +365,22 @@ static void checkpoint_survives_a_failure_of_every_step(void **state)
 {
     check_scenario(state, &scenarios[5]);
 }
+static void optimize_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[6]);
+}
+static void optimize_at_a_checkpoint_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[7]);
+}
+static void vacuum_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[8]);
+}
 
 static void deleting_rows_survives_a_failure_of_every_step(void **state)
 {
-    check_scenario(state, &scenarios[6]);
+    check_scenario(state, &scenarios[9]);
 }
 
 /* ENOSPC and EROFS from one step on: a clear message, nothing half-written, and the next run
@@ -338,6 +410,9 @@ int main(void)
         cmocka_unit_test(rewrite_survives_a_failure_of_every_step),
         cmocka_unit_test(rewrite_at_a_checkpoint_survives_a_failure_of_every_step),
         cmocka_unit_test(checkpoint_survives_a_failure_of_every_step),
+        cmocka_unit_test(optimize_survives_a_failure_of_every_step),
+        cmocka_unit_test(optimize_at_a_checkpoint_survives_a_failure_of_every_step),
+        cmocka_unit_test(vacuum_survives_a_failure_of_every_step),
         cmocka_unit_test(deleting_rows_survives_a_failure_of_every_step),
         cmocka_unit_test(a_full_or_read_only_disk_leaves_the_table_as_it_was),
     };

@@ -1,0 +1,12 @@
+/* optimize.h - what the two halves of OPTIMIZE share. */
+#ifndef TIDELAKE_DELTA_OPTIMIZE_H
+#define TIDELAKE_DELTA_OPTIMIZE_H
+
+#include "delta/delta_internal.h"
+
+/* The rows of files, one file after another, each in its order; deleted rows are left out. At most
+ * one file is open at a time. The files must be live as long as the stream is. */
+RowStream *files_rows_open(DeltaTable *table, DuckSession *session, const DeltaFile *const *files,
+                           size_t file_count, Arena *arena);
+
+#endif
