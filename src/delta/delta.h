@@ -172,6 +172,9 @@ typedef struct DeltaAdd {
     const struct ColumnMapping *mapping; /* of these columns; NULL: unknown */
 } DeltaAdd;
 
+/* With all it refers to in `arena`. */
+DeltaAdd delta_add_copy(Arena *arena, const DeltaAdd *add);
+
 /* Data files on their way into a table: written to staging as rows arrive, published together,
  * then named by a commit. */
 typedef struct DeltaWriter DeltaWriter;

@@ -172,6 +172,21 @@ static void fill_add(DeltaWriter *writer, Str name, const DuckFile *file, Arena 
     };
 }
 
+DeltaAdd delta_add_copy(Arena *arena, const DeltaAdd *add)
+{
+    DeltaAdd copy = *add;
+
+    copy.path  = str_copy(arena, add->path);
+    copy.stats = str_copy(arena, add->stats);
+    if (add->mapping) copy.mapping = mapping_copy(arena, add->mapping);
+    if (add->schema) {
+        Schema *schema = ARENA_NEW(arena, Schema);
+        *schema        = schema_copy(arena, add->schema);
+        copy.schema    = schema;
+    }
+    return copy;
+}
+
 static bool fail_default(const DeltaWriter *writer, size_t column, Err *err)
 {
     return err_set(err, ERR_UNSUPPORTED,

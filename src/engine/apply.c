@@ -527,6 +527,8 @@ static bool merge(Apply *apply, Err *err)
         if (!delta_scan_sql(table, &none, 0, NULL, false, apply->arena, &scan, err)) return false;
         apply->changes = apply_sql_select_changes(&apply->sql, scan, schema, &apply->plan);
     }
+    if (!apply_check_types(&apply->sql, apply->session, apply->changes, &apply->bronze_schema, err))
+        return false;
     for (int attempt = 1;; attempt++) {
         Err why = ERR_INIT;
         if (merge_once(apply, &why)) break;

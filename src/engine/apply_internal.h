@@ -38,4 +38,9 @@ Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys,
 Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path);
 Str apply_sql_inserts(const ApplySql *sql);
 
+/* Every value of `changes` (a SELECT of bronze's columns) is held by silver's type.
+ * ERR_SCHEMA_CHANGED names a column where one is not. */
+bool apply_check_types(const ApplySql *sql, DuckSession *session, Str changes, const Schema *bronze,
+                       Err *err) MUST_CHECK;
+
 #endif

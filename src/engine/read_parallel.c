@@ -140,22 +140,6 @@ static void run(void *arg)
     }
 }
 
-/* Out of the part's arena into the caller's. */
-static DeltaAdd copy_add(Arena *arena, const DeltaAdd *add)
-{
-    DeltaAdd copy = *add;
-    Schema  *schema;
-
-    copy.path  = str_copy(arena, add->path);
-    copy.stats = str_copy(arena, add->stats);
-    if (add->schema) {
-        schema      = ARENA_NEW(arena, Schema);
-        *schema     = schema_copy(arena, add->schema);
-        copy.schema = schema;
-    }
-    return copy;
-}
-
 /* Takes the results in; keeps the first error and gives out no further part after it. */
 static bool collect(Queue *todo, Queue *done, size_t count, Shared *shared, Arena *arena,
                     DeltaAdd *adds, Err *err)
@@ -169,7 +153,7 @@ static bool collect(Queue *todo, Queue *done, size_t count, Shared *shared, Aren
         if (!queue_pop(done, -1, &item)) return false;
         part = item;
         if (part->ok) {
-            adds[part->index] = copy_add(arena, &part->add);
+            adds[part->index] = delta_add_copy(arena, &part->add);
         } else if (ok) {
             ok = err_copy(err, &part->err);
             atomic_store(&shared->must_stop, true);

@@ -158,7 +158,9 @@ static bool open_state(Stream *stream, Err *err)
     stream->generation = checkpoint_get_generation(stream->checkpoint);
     stream->sink_id    = sink_id_for_generation(stream->arena, options->app_id, stream->generation);
     stream->result->generation = stream->generation;
-    if (!bronze_open(env->delta, &options->bronze, &stream->bronze, err)) return false;
+    if (!bronze_open(env->delta, &options->bronze, &stream->bronze, err) ||
+        !bronze_check(stream->bronze, &stream->captured, options->source.include_command_id, err))
+        return false;
     if (options->facts.path.len && !facts_open(env->delta, &options->facts, &stream->facts, err))
         return false;
     return options->control.path.len == 0 ||

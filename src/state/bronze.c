@@ -108,27 +108,48 @@ static bool check_is_bronze(const Bronze *bronze, const Schema *schema, Err *err
     return true;
 }
 
-static bool check_type(const Bronze *bronze, const Column *have, const Column *want, Err *err)
+/* What the table lacks of `want`, or holds only after a widening: the columns that an append must
+ * bring; none when it has all. */
+static Schema missing_columns(const Schema *have, const Schema *want, Arena *arena)
 {
-    Arena *scratch;
+    Schema  merged  = schema_merge(arena, have, want);
+    Column *columns = ARENA_ARRAY(arena, Column, merged.column_count + 1);
+    bool    is_more = merged.column_count > have->column_count;
 
-    if (column_type_fits(want->type, false, have->type)) return true;
-    scratch = arena_new();
-    err_set(err, ERR_SCHEMA_CHANGED,
-            "column %.*s is %.*s in %.*s and %.*s in the source, which does not fit; write to a "
-            "new table, or rewrite this one with the wider type",
-            STR_ARG(want->name), STR_ARG(column_type_sql_name(scratch, have->type)),
-            STR_ARG(bronze->ref.label), STR_ARG(column_type_sql_name(scratch, want->type)));
+    for (size_t i = 0; i < merged.column_count; i++) {
+        ptrdiff_t at = schema_find(want, merged.columns[i].name);
+        columns[i]   = merged.columns[i];
+        if (at < 0 || column_type_fits(want->columns[at].type, false, columns[i].type)) continue;
+        columns[i].type = want->columns[at].type;
+        is_more         = true;
+    }
+    if (!is_more) return (Schema){0};
+    return (Schema){.columns = columns, .column_count = merged.column_count};
+}
+
+static bool check_table(const Bronze *bronze, const Schema *want, Err *err)
+{
+    return check_is_bronze(bronze, delta_table_get_schema(bronze->table), err) &&
+           delta_table_check_writable(bronze->table, DELTA_APPENDS, err) &&
+           delta_table_check_schema(bronze->table, want, true, err);
+}
+
+bool bronze_check(const Bronze *bronze, const Schema *captured, bool include_command_id, Err *err)
+{
+    Arena *scratch = arena_new();
+    Schema want    = bronze_schema(scratch, captured, include_command_id);
+    bool   ok      = bronze->table ? check_table(bronze, &want, err)
+                                   : delta_schema_check(bronze->context, &want, err);
+
     arena_close(scratch);
-    return false;
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
 
 bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command_id, Err *err)
 {
-    Arena        *scratch = arena_new();
-    Schema        want    = bronze_schema(scratch, captured, include_command_id);
-    const Schema *have;
-    bool          ok = false;
+    Arena *scratch = arena_new();
+    Schema want    = bronze_schema(scratch, captured, include_command_id);
+    bool   ok      = false;
 
     bronze->pending = (Schema){0};
     if (!bronze->table && !table_ref_open_or_create(
@@ -136,21 +157,13 @@ bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command
                               STR("Every change of the source table as it was read, append-only"),
                               &bronze->table, err))
         goto done;
-    have = delta_table_get_schema(bronze->table);
-    if (!check_is_bronze(bronze, have, err)) goto done;
+    if (!check_table(bronze, &want, err)) goto done;
     if (!bronze->is_migrated &&
         !table_migrate(bronze->context, bronze->table, KIND_BRONZE, &want, err))
         goto done;
     bronze->is_migrated = true;
-    have                = delta_table_get_schema(bronze->table);
-    if (!delta_table_check_writable(bronze->table, DELTA_APPENDS, err)) goto done;
-    for (size_t i = 0; i < want.column_count; i++) {
-        ptrdiff_t at = schema_find(have, want.columns[i].name);
-        if (at >= 0 && !check_type(bronze, &have->columns[at], &want.columns[i], err)) goto done;
-        if (at < 0) bronze->pending = schema_merge(bronze->arena, have, &want);
-    }
-    if (bronze->pending.column_count)
-        bronze->pending = schema_copy(bronze->arena, &bronze->pending);
+    Schema missing = missing_columns(delta_table_get_schema(bronze->table), &want, scratch);
+    if (missing.column_count) bronze->pending = schema_copy(bronze->arena, &missing);
     ok = true;
 done:
     arena_close(scratch);
@@ -185,6 +198,7 @@ static bool commit_files(Bronze *bronze, const DeltaAdd *adds, size_t count, con
                                            .adds             = adds,
                                            .add_count        = count,
                                            .schema           = pending_schema(bronze),
+                                           .may_widen        = true,
                                            .is_blind_append  = pending_schema(bronze) == NULL,
                                            .read_whole_table = alone};
     bool                   ok = delta_table_commit(bronze->table, &commit, out, NULL, err);

@@ -14,9 +14,14 @@ void bronze_close(Bronze *bronze); /* accepts NULL */
 /* Its table, NULL while there is none. */
 DeltaTable *bronze_get_table(const Bronze *bronze);
 
-/* Before rows are written: creates the table when missing, checks that it is a bronze table of
- * ours, plans the columns it lacks. ERR_SCHEMA_CHANGED when a column's type does not hold the rows'
- * (algorithms.md 6.5). */
+/* Would these columns be written? Checked before anything is: the table, if there is one, is a
+ * bronze table that this program writes; names are such as Delta takes, or maps.
+ * ERR_SCHEMA_CHANGED when a column's type does not hold the rows' and may not be widened, or a new
+ * name needs column mapping (algorithms.md 6.5). ERR_UNSUPPORTED: two names equal ignoring case. */
+bool bronze_check(const Bronze *bronze, const Schema *captured, bool include_command_id,
+                  Err *err) MUST_CHECK;
+/* Before rows are written: the same, and creates the table when missing, and plans the columns it
+ * lacks and the types that the next append widens. */
 bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command_id,
                     Err *err) MUST_CHECK;
 /* Where a batch's or snapshot's rows go before their commit. After bronze_prepare. */

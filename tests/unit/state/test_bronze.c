@@ -239,7 +239,11 @@ static void a_wider_type_is_refused_and_a_narrower_one_taken(void **state) /* T6
 
     assert_ok(bronze_prepare(bronze, &captured, true, &lake->err), &lake->err);
     assert_false(bronze_prepare(bronze, &other, true, &lake->err));
-    assert_err(&lake->err, ERR_SCHEMA_CHANGED, "column ID is INT in bronze and BIGINT");
+    assert_err(
+        &lake->err, ERR_SCHEMA_CHANGED,
+        "column id has type INT, which does not hold the new type BIGINT; nothing was written; "
+        "to have it widened, the owner has to run: ALTER TABLE delta.`lake/bronze` SET "
+        "TBLPROPERTIES ('delta.enableTypeWidening'='true')");
     column.type = COLUMN_TYPE(TYPE_SHORT);
     assert_ok(bronze_prepare(bronze, &other, true, &lake->err), &lake->err);
     bronze_close(bronze);
