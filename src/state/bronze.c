@@ -162,7 +162,7 @@ bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command
         !table_migrate(bronze->context, bronze->table, KIND_BRONZE, &want, err))
         goto done;
     bronze->is_migrated = true;
-    Schema missing = missing_columns(delta_table_get_schema(bronze->table), &want, scratch);
+    Schema missing      = missing_columns(delta_table_get_schema(bronze->table), &want, scratch);
     if (missing.column_count) bronze->pending = schema_copy(bronze->arena, &missing);
     ok = true;
 done:
