@@ -28,6 +28,8 @@ static bool open_duck(const Settings *settings, Wire *wire, Err *err)
 
 /* A run that was asked to stop is over within a second, whatever it waits for. */
 #define STOP_MS 900
+/* How long a connection waits for its next use: shorter than a firewall remembers a quiet one. */
+#define KEEP_IDLE_MS 60000
 
 static DuckCompression compression(const Settings *settings)
 {
@@ -56,6 +58,7 @@ bool wire_open(Invocation *invocation, const Settings *settings, bool with_sourc
     if (!open_duck(settings, out, err)) return false;
     if (with_source && !sqldriver_odbc_open(env->log, env->cancel, out->scratch, &env->sql, err))
         return false;
+    if (env->sql) sqldriver_keep_connections(env->sql, env->clock, KEEP_IDLE_MS);
     out->delta = (DeltaContext){.store       = env->store,
                                 .clock       = env->clock,
                                 .rng         = env->rng,

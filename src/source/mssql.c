@@ -8,11 +8,17 @@ bool mssql_connect(Mssql *mssql, ConnKind kind, SqlConn **out, Err *err)
 {
     const MssqlOptions *options = &mssql->options;
 
-    if (!sqldriver_connect(options->driver, options->connection, options->connect_timeout_s, out,
-                           err))
+    *out = kind == CONN_CHANGE ? sqldriver_take_kept(options->driver, options->connection) : NULL;
+    if (!*out && !sqldriver_connect(options->driver, options->connection,
+                                    options->connect_timeout_s, out, err))
         return false;
     sqlconn_set_silence_timeout(*out, kind == CONN_TABLE ? 0 : options->silence_timeout_s);
     return true;
+}
+
+void mssql_give_back(Mssql *mssql, SqlConn *conn)
+{
+    sqldriver_give_back(mssql->options.driver, mssql->options.connection, conn);
 }
 
 static const char server_facts_sql[] =

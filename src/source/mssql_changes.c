@@ -62,6 +62,33 @@ static bool measure_round_trip(ChangeStream *changes, Err *err)
     return ok;
 }
 
+#define PROBE_SILENCE_S 10
+
+/* A connection that answers, and how long that takes. A kept one may have died unseen (a firewall
+ * forgets quiet ones): that is no failure of this read, the next one is tried, and a new one last. */
+static bool connect_range(ChangeStream *changes, Err *err)
+{
+    Mssql              *mssql   = changes->mssql;
+    const MssqlOptions *options = &mssql->options;
+
+    for (;;) {
+        if (!mssql_connect(mssql, CONN_CHANGE, &changes->conn, err)) return false;
+        bool    is_kept = changes->conn->is_reused;
+        int64_t limit_s = changes->conn->silence_timeout_s;
+        if (is_kept) sqlconn_set_silence_timeout(changes->conn, PROBE_SILENCE_S);
+        changes->started_ns = clock_monotonic_ns(options->clock);
+        bool ok             = measure_round_trip(changes, err);
+        sqlconn_set_silence_timeout(changes->conn, limit_s);
+        if (ok || !is_kept || err->code != ERR_SOURCE) return ok;
+        log_debug(options->log, "source", "a kept connection had died",
+                  LOG_STR("capture_instance", options->name), LOG_TEXT("error", err->message));
+        sqlconn_close(changes->conn);
+        changes->conn = NULL;
+        sqldriver_close_kept(options->driver, options->connection);
+        err_clear(err);
+    }
+}
+
 /* Q03: -1 when it cannot be told. A metric never fails a read. */
 static int64_t network_wait_ms(SqlConn *conn)
 {
@@ -320,7 +347,7 @@ static void changes_close(RowStream *stream)
     ChangeStream *changes = (ChangeStream *)stream;
 
     sqlresult_close(changes->result);
-    sqlconn_close(changes->conn);
+    mssql_give_back(changes->mssql, changes->conn);
     arena_close(changes->block_arena);
     arena_close(changes->constant_arena);
     arena_close(changes->arena); /* the stream lives in it */
@@ -399,9 +426,7 @@ static bool open_range(ChangeStream *changes, const Schema *columns, Err *err)
     if (!mssql_check_capture_instance(changes->instance_name, err)) return false;
     if (!mssql_select_list(range->instance, 1, columns, false, "c", arena, &changes->list, err))
         return false;
-    if (!mssql_connect(changes->mssql, CONN_CHANGE, &changes->conn, err)) return false;
-    changes->started_ns = clock_monotonic_ns(changes->mssql->options.clock);
-    if (!measure_round_trip(changes, err)) return false;
+    if (!connect_range(changes, err)) return false;
     changes->wait_before_ms = network_wait_ms(changes->conn);
     if (!mssql_range_clock_on(changes->conn, &changes->clock, range->from, range->to, arena,
                               &changes->range_clock, err))

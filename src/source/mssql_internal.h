@@ -51,8 +51,12 @@ typedef enum ConnKind {
     CONN_TABLE, /* reads of the source table, which may wait for a writer for as long as it takes */
 } ConnKind;
 
-/* Connects with the options' string and timeouts. */
+/* Connects with the options' string and timeouts; for a range of changes a kept connection will do
+ * (is_reused: it may turn out dead). */
 bool mssql_connect(Mssql *mssql, ConnKind kind, SqlConn **out, Err *err) MUST_CHECK;
+/* The range is read: the connection waits for the next one if nothing was wrong with it. Accepts
+ * NULL. */
+void mssql_give_back(Mssql *mssql, SqlConn *conn);
 
 /* --- small results --- */
 typedef struct Rows {

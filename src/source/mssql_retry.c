@@ -42,6 +42,7 @@ bool mssql_retry(Mssql *mssql, const char *method, MssqlCall call, void *arg, Er
 
     if (mssql->retry_depth > 0)
         return run_once(mssql, call, arg, err); /* the outer method runs again as a whole */
+    sqldriver_close_idle(mssql->options.driver);
     mssql->retry_depth++;
     for (int attempt = 1;; attempt++) {
         ok = run_once(mssql, call, arg, err);
@@ -49,6 +50,7 @@ bool mssql_retry(Mssql *mssql, const char *method, MssqlCall call, void *arg, Er
         if (err->code == ERR_SOURCE || (mssql->meta && sqlconn_is_dead(mssql->meta))) {
             sqlconn_close(mssql->meta);
             mssql->meta = NULL;
+            sqldriver_close_kept(mssql->options.driver, mssql->options.connection);
         }
         if (!should_retry(mssql, method, attempt, err)) break;
         err_clear(err);

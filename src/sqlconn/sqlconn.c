@@ -1,6 +1,6 @@
 /* sqlconn.c - calls through to whatever implements the connection, and the two shorthands for small
  * results. */
-#include "sqlconn/sqlconn.h"
+#include "sqlconn/sqlconn_internal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -14,23 +14,41 @@ bool sqldriver_connect(SqlDriver *driver, Str connection, int64_t login_timeout_
 
 void sqldriver_close(SqlDriver *driver)
 {
-    if (driver) driver->close(driver);
+    if (!driver) return;
+    sql_pool_close(driver->pool);
+    driver->close(driver);
 }
 
 bool sqlconn_query(SqlConn *conn, const SqlQuery *query, SqlResult **out, Err *err)
 {
     *out = NULL;
-    return conn->query(conn, query, out, err);
+    if (!conn->query(conn, query, out, err)) {
+        conn->has_failed = true;
+        return false;
+    }
+    (*out)->conn = conn;
+    conn->open_results++;
+    return true;
 }
 
 bool sqlresult_next(SqlResult *result, RowBlock *out, Err *err)
 {
-    return row_stream_next(&result->stream, out, err);
+    if (!row_stream_next(&result->stream, out, err)) {
+        if (result->conn) result->conn->has_failed = true;
+        return false;
+    }
+    result->is_at_end = out->row_count == 0;
+    return true;
 }
 
 void sqlresult_close(SqlResult *result)
 {
-    if (result) row_stream_close(&result->stream);
+    if (!result) return;
+    if (result->conn) {
+        result->conn->open_results--;
+        if (!result->is_at_end) result->conn->has_failed = true;
+    }
+    row_stream_close(&result->stream);
 }
 
 void sqlconn_cancel(SqlConn *conn)

@@ -12,12 +12,14 @@
 #define TIDELAKE_SQLCONN_SQLCONN_H
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "types/row_block.h"
 
 typedef struct SqlDriver SqlDriver;
 typedef struct SqlConn   SqlConn;
 typedef struct SqlResult SqlResult;
+typedef struct SqlPool   SqlPool;
 
 /* A type of SQL Server as a result column or captured column has it. */
 typedef enum SqlTypeKind {
@@ -79,6 +81,7 @@ struct SqlDriver {
     bool (*connect)(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out,
                     Err *err);
     void (*close)(SqlDriver *driver);
+    SqlPool *pool; /* sqldriver_keep_connections; NULL: nothing is kept */
 };
 
 struct SqlConn {
@@ -87,18 +90,38 @@ struct SqlConn {
     bool (*is_dead)(SqlConn *conn);
     void (*close)(SqlConn *conn);
     int64_t silence_timeout_s; /* sqlconn_set_silence_timeout */
+    int     open_results;
+    bool    has_failed; /* a statement failed, or was left before its end */
+    bool    is_reused;  /* it was kept for a while: it may be dead without knowing */
 };
 
 struct SqlResult {
     RowStream          stream; /* schema: block types; next, close as for any stream */
     const SqlTypeKind *sql_types;
+    SqlConn           *conn; /* set by sqlconn_query */
+    bool               is_at_end;
 };
 
 /* Opens a connection: autocommit, forward-only; SET TEXTSIZE and DEADLOCK_PRIORITY LOW are sent
  * (sqlserver.md 1.1). */
 bool sqldriver_connect(SqlDriver *driver, Str connection, int64_t login_timeout_s, SqlConn **out,
                        Err *err) MUST_CHECK;
-void sqldriver_close(SqlDriver *driver); /* accepts NULL */
+void sqldriver_close(SqlDriver *driver); /* accepts NULL; closes what it keeps */
+
+/* --- keeping connections --- */
+#define SQL_POOL_CONNECTIONS_MAX 64
+/* From now on connections that are given back are kept for `idle_ms_max` at most. Any thread may
+ * take and give. Call it once, before the first connection. */
+void sqldriver_keep_connections(SqlDriver *driver, Clock *clock, int64_t idle_ms_max);
+/* A kept connection of that string, as it was after its login; NULL: there is none. */
+SqlConn *sqldriver_take_kept(SqlDriver *driver, Str connection);
+/* Keeps the connection if it is clean (no failure, every result read to its end), else closes it.
+ * Whoever changed the session's settings closes it instead. Accepts NULL. */
+void sqldriver_give_back(SqlDriver *driver, Str connection, SqlConn *conn);
+/* Closes the kept ones of that string: when one of them is found dead, they all may be. */
+void sqldriver_close_kept(SqlDriver *driver, Str connection);
+/* Closes those that have been idle for too long. */
+void sqldriver_close_idle(SqlDriver *driver);
 
 /* Runs a statement to its first result that has columns. A statement without any gives a stream
  * without columns or rows. */

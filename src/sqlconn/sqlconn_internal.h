@@ -44,6 +44,9 @@ typedef struct ConnectionPlan {
 bool connection_plan(Arena *arena, const ConnectionString *connection, DriverFamily family,
                      ConnectionPlan *out, Err *err) MUST_CHECK;
 
+/* --- kept connections --- */
+void sql_pool_close(SqlPool *pool); /* accepts NULL */
+
 /* --- cells --- */
 /* Converts `row_count` cells of UTF-16 (little-endian), `stride` bytes apart, into UTF-8 Strs; a
  * negative length is NULL and gives {NULL, 0}. All bytes go into one piece of `arena`. */

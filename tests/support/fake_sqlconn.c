@@ -295,7 +295,7 @@ FakeServer *fake_server_new(Arena *arena, const FakeAnswer *answers, size_t answ
 {
     FakeServer *server = ARENA_NEW(arena, FakeServer);
 
-    server->base         = (SqlDriver){fake_connect, fake_driver_close};
+    server->base         = (SqlDriver){.connect = fake_connect, .close = fake_driver_close};
     server->arena        = arena;
     server->answers      = answers;
     server->answer_count = answer_count;

@@ -344,28 +344,30 @@ Process *process_open(World *world, const char *name)
     process->cancel = cancel_new();
     process->sql    = sim_sql_driver_new(&(SimSqlOptions){
            .server = world->server, .sched = world->sched, .process = &process->plan});
-    process->delta  = (DeltaContext){.store       = process->store,
-                                     .clock       = world->clock,
-                                     .rng         = process->rng,
-                                     .duck        = world->duck,
-                                     .log         = process->log,
-                                     .cancel      = process->cancel,
-                                     .engine_info = STR("tidelake/test"),
-                                     .compression = DUCK_UNCOMPRESSED};
-    process->env    = (Env){.clock  = world->clock,
-                            .rng    = process->rng,
-                            .sched  = world->sched,
-                            .sql    = process->sql,
-                            .store  = process->store,
-                            .duck   = world->duck,
-                            .log    = process->log,
-                            .cancel = process->cancel,
-                            .delta  = &process->delta};
+    sqldriver_keep_connections(process->sql, world->clock, 60000);
+    process->delta = (DeltaContext){.store       = process->store,
+                                    .clock       = world->clock,
+                                    .rng         = process->rng,
+                                    .duck        = world->duck,
+                                    .log         = process->log,
+                                    .cancel      = process->cancel,
+                                    .engine_info = STR("tidelake/test"),
+                                    .compression = DUCK_UNCOMPRESSED};
+    process->env   = (Env){.clock  = world->clock,
+                           .rng    = process->rng,
+                           .sched  = world->sched,
+                           .sql    = process->sql,
+                           .store  = process->store,
+                           .duck   = world->duck,
+                           .log    = process->log,
+                           .cancel = process->cancel,
+                           .delta  = &process->delta};
     return process;
 }
 
 void process_close(Process *process)
 {
+    sqldriver_close_kept(process->sql, STR(CONNECTION));
     assert_int_equal(sim_sql_driver_open_connections(process->sql), 0);
     sqldriver_close(process->sql);
     cancel_close(process->cancel);

@@ -2,6 +2,8 @@
  * Q16, Q17). */
 #include "source_test.h"
 
+#include "sqlconn/sqlconn_internal.h"
+
 #define CHANGE_COLUMNS                                                                            \
     "__$start_lsn BINARY, __$seqval BINARY, __$operation INT, __$command_id INT, __$commit_time " \
     "TIMESTAMP_NTZ, name STRING, id INT"
@@ -457,9 +459,71 @@ static void a_column_without_a_type_is_refused_by_name(void **state)
     source_test_close(&test);
 }
 
+/* Reads a range twice with connections kept in between. */
+static void read_twice(SourceTest *test, const FakeAnswer *answers, size_t count)
+{
+    ChangeRange range = range_of("0x01", "0x09", false);
+    Read        read;
+
+    source_test_open(test, answers, count);
+    sqldriver_keep_connections(fake_server_driver(test->server), test->clock, 1000);
+    for (int i = 0; i < 2; i++)
+        assert_ok(read_all(test, &range, &read), &test->err);
+    assert_int_equal(count_in(buf_str(&test->log_text), " WARN "), 0);
+}
+
+static void close_with_pool(SourceTest *test)
+{
+    sqldriver_close_kept(fake_server_driver(test->server), STR("Server=h"));
+    sql_pool_close(fake_server_driver(test->server)->pool);
+    source_test_close(test);
+}
+
+#define CHANGES                                                    \
+    {                                                              \
+        .expect = "__$operation", .columns = CHANGE_COLUMNS,       \
+        .rows = ROW("02", "0AFF", "2", "10:00:00.003", "1", "one") \
+    }
+#define WAIT_STATS                                                          \
+    {                                                                       \
+        .expect = "ASYNC_NETWORK_IO", .columns = "ms BIGINT", .rows = "5\n" \
+    }
+
+static void a_connection_serves_one_range_after_the_other(void **state)
+{
+    static const FakeAnswer answers[] = {FACTS_2022, QUIET_RTT, WAIT_STATS,
+                                         MIN_LSN("0x00000000000000000001"), CHANGES};
+    SourceTest              test;
+
+    (void)state;
+    read_twice(&test, answers, COUNT_OF(answers));
+    assert_int_equal(fake_server_connections(test.server), 2); /* with the one for questions */
+    close_with_pool(&test);
+}
+
+static void a_kept_connection_that_died_is_replaced_without_a_word(void **state)
+{
+    static const FakeAnswer answers[] = {
+        FACTS_2022,
+        {.expect = "SELECT 1;", .columns = "one INT", .rows = "1\n", .times = 1},
+        {.expect = "SELECT 1;", .code = ERR_SOURCE, .sqlstate = "08S01", .times = 1, .kills = true},
+        QUIET_RTT,
+        WAIT_STATS,
+        MIN_LSN("0x00000000000000000001"),
+        CHANGES};
+    SourceTest test;
+
+    (void)state;
+    read_twice(&test, answers, COUNT_OF(answers));
+    assert_int_equal(fake_server_connections(test.server), 3);
+    close_with_pool(&test);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_connection_serves_one_range_after_the_other),
+        cmocka_unit_test(a_kept_connection_that_died_is_replaced_without_a_word),
         cmocka_unit_test(rows_come_in_bronzes_form_whatever_the_block_size),
         cmocka_unit_test(the_statement_joins_the_mapping_and_orders_by_the_key),
         cmocka_unit_test(without_command_ids_neither_list_nor_order_names_them),
