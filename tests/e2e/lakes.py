@@ -1,0 +1,164 @@
+"""Lakes that the Python library mssql-cdc-pyspark left behind: each a folder with the server's files (`source/`), the tables (`lake/`), the
+checkpoints, and `expected.json`, which says what a reader must find.
+
+They are no part of this repository. TIDELAKE_CASES names the folder that has them (`state/*.tar.gz` in it), else `../shared/cases` beside the
+repository; without them the tests that need them are skipped, and say so.
+"""
+import hashlib
+import os
+import pathlib
+import tarfile
+
+from lib import *
+
+FACTS, CONTROL, REPORT = "lake/ops/facts", "lake/ops/control", "lake/ops/reconcile_report"
+
+# One transaction a line, as the tables of the lakes are: inserts, updates, deletes, keys that move.
+CHANGES = {
+    "shipment": ["INSERT dbo.shipment SELECT shipment_id + 100000, {rest} FROM dbo.shipment WHERE shipment_id % 4 = 1",
+                 "UPDATE dbo.shipment SET lane = 7, note = N'geändert' WHERE shipment_id % 3 = 0",
+                 "UPDATE dbo.shipment SET shipment_id = shipment_id + 500000 WHERE shipment_id % 5 = 2",
+                 "DELETE dbo.shipment WHERE shipment_id % 7 = 1"],
+    "route_stop": ["INSERT dbo.route_stop SELECT route_code + N'n', stop_no, {rest} FROM dbo.route_stop WHERE stop_no = 1",
+                   "UPDATE dbo.route_stop SET city = N'Łódź' WHERE stop_no = 2",
+                   "UPDATE dbo.route_stop SET stop_no = stop_no + 10 WHERE stop_no = 3",
+                   "DELETE dbo.route_stop WHERE stop_no = 4"],
+    "price_list": ["INSERT dbo.price_list SELECT sku + N'n', {rest} FROM dbo.price_list WHERE [select] % 2 = 0",
+                   "UPDATE dbo.price_list SET [Unit Price] = [Unit Price] + 1 WHERE sku LIKE N'%2'",
+                   "UPDATE dbo.price_list SET sku = sku + N'm' WHERE sku LIKE N'%3'",
+                   "DELETE dbo.price_list WHERE sku LIKE N'%4'"],
+}
+
+
+def cases_folder():
+    folder = pathlib.Path(os.environ.get("TIDELAKE_CASES") or ROOT.parent / "shared" / "cases") / "state"
+    if not folder.is_dir():
+        raise Skip(f"there is no folder {folder} with lakes; TIDELAKE_CASES names another")
+    return folder
+
+
+def all_names():
+    try:
+        return sorted(path.name.removesuffix(".tar.gz") for path in cases_folder().glob("*.tar.gz"))
+    except Skip:
+        return []
+
+
+def unpack(name, to):
+    """The lake's folder, below `to`."""
+    with tarfile.open(cases_folder() / f"{name}.tar.gz") as archive:
+        archive.extractall(to, filter="data")
+    return pathlib.Path(to) / name
+
+
+def key_of(row, key):
+    return json.dumps([row[name] for name in key], ensure_ascii=False)
+
+
+def hash_of(rows, key):
+    by_key = {key_of(row, key): row for row in rows}
+    text = json.dumps([by_key[k] for k in sorted(by_key)], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class LibraryLake:
+    """One of them, read and continued by tidelake."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.expected = json.loads((self.folder / "expected.json").read_text())
+        self.tables = self.expected["tables"]
+        self.named = any("/" not in table["bronze"] for table in self.tables.values())
+
+    def label(self, path):
+        """The string by which the library was given a table."""
+        return path.removeprefix("lake/").replace("/", ".") if self.named else path
+
+    def path(self, label):
+        return label if "/" in label else "lake/" + label.replace(".", "/")
+
+    def command(self, *arguments):
+        return tidelake(*arguments, cwd=self.folder, check=True)
+
+    def rows(self, label, sql="SELECT * FROM t"):
+        """Rows as dictionaries, their values as expected.json has them; None without a table."""
+        path = self.path(label)
+        if not (self.folder / path / "_delta_log").is_dir():
+            return None
+        table = self.command("table", "sql", path, sql, "--json").json()
+        return [{name: value.removesuffix("+00:00") if isinstance(value, str) and name in ("handed_over_at", "checked_at") else value
+                 for name, value in zip(table["columns"], row)} for row in table["rows"]]
+
+    def versions(self, label):
+        log = self.folder / self.path(label) / "_delta_log"
+        return sorted(path.name for path in log.glob("*.json")) if log.is_dir() else None
+
+    def all_versions(self):
+        labels = [table[kind] for table in self.tables.values() for kind in ("bronze", "silver") if table[kind]]
+        return {label: self.versions(label) for label in [*labels, self.label(FACTS), self.label(CONTROL)]}
+
+    def facts(self):
+        rows = self.rows(self.label(FACTS), "SELECT * FROM t ORDER BY written_at")
+        return [{name: value for name, value in row.items() if value is not None} for row in rows]
+
+    def rebuild(self, table):
+        """The newest complete snapshot and the changes after it, the newest row of each key; None without a complete one."""
+        done = [row["max_lsn"] for row in self.facts() if row.get("event") in ("bootstrap", "resnapshot") and row["target"] == table["bronze"]]
+        if not done:
+            return None
+        snapshot, latest = max(done), {}
+        for row in self.rows(table["bronze"]):
+            is_snapshot = row["_operation"] == 0
+            if ((row["_snapshot"] or row["_start_lsn"]) != snapshot) if is_snapshot else row["_start_lsn"] <= snapshot:
+                continue
+            rank = (row["_start_lsn"], row["_command_id"] or -1, row["_seqval"] or "", row["_operation"])
+            key = key_of(row, table["key"])
+            if key not in latest or rank > latest[key][0]:
+                latest[key] = (rank, row)
+        return [self.captured(row, table) for _, row in latest.values() if row["_operation"] not in (1, 3)]
+
+    @staticmethod
+    def captured(row, table):
+        return {column["name"]: row.get(column["name"]) for column in table["columns"]}
+
+    # --- going on ---
+
+    def serve(self, *options):
+        (self.folder / "server").mkdir(exist_ok=True)
+        return Server(self.folder / "server", "--load", str(self.folder / "source"), "--capture-interval", "manual", *options)
+
+    def configure(self, server):
+        """A configuration with every stream of the lake, its tables under the library's names."""
+        def table(label):
+            return json.dumps({"path": self.path(label), "label": label})
+        lines = [f'source: {{connection: "{server.connection()}"}}', f"lake: {{facts: {table(self.label(FACTS))}, control: {table(self.label(CONTROL))}}}",
+                 "defaults: {bootstrap: true, trigger: available-now}", "streams:"]
+        for name, entry in self.tables.items():
+            silver = entry["silver"] or self.label(f"lake/silver/{name}")
+            lines.append(f"  - {{capture_instance: {entry['capture_instance']}, bronze: {table(entry['bronze'])}, silver: {table(silver)}, "
+                         f"app_id: {entry['app_id']}, checkpoint: {'/'.join(entry['position']['directory'].split('/')[:2])}}}")
+        (self.folder / "tidelake.yaml").write_text("\n".join(lines) + "\n")
+
+    def results(self, command, *arguments):
+        """{table: what the command said of it}, for `stream` and `apply`."""
+        said = self.command(command, "--json", *arguments).json()
+        streams = said.get("streams")
+        return {name: streams[entry["capture_instance"]] if streams else said for name, entry in self.tables.items()}
+
+    def change(self, server):
+        for name, entry in self.tables.items():
+            rest = ", ".join(f"[{column['name']}]" for column in entry["columns"] if column["name"] not in entry["key"])
+            for statement in CHANGES[name]:
+                server.sql(statement.format(rest=rest) + ";")
+        server.scan()
+
+    def silver_equals_source(self, server):
+        for name, entry in self.tables.items():
+            silver = self.folder / self.path(entry["silver"] or self.label(f"lake/silver/{name}"))
+            compared = subprocess.run([program("demo-compare"), "--connection", server.connection(), "--table", f"dbo.{name}", "--silver", str(silver)],
+                                      capture_output=True, text=True, timeout=300)
+            equal(compared.returncode, 0, f"{name} against its source: {compared.stdout[-1500:]}{compared.stderr[-1500:]}")
+
+    def checkpoint_files(self, entry):
+        folder = self.folder / entry["position"]["directory"]
+        return {kind: sorted(int(path.name) for path in (folder / kind).glob("[0-9]*")) for kind in ("offsets", "commits")}
