@@ -45,6 +45,8 @@ Str     log_name_checkpoint(Arena *arena, int64_t version);
 Str delta_path_encode(Arena *arena, Str path);
 /* Decodes once; a '%' without two hex digits behind it stands for itself. */
 Str delta_path_decode(Arena *arena, Str path);
+/* One form for the spellings of a path: decoded, and an absolute one without the scheme `file`. */
+Str delta_path_canonical(Arena *arena, Str path);
 /* Where the file of an add action is. DELTA-L07: a scheme that no store of ours has, or a path
  * that leaves the table. */
 bool delta_path_resolve(Str table_path, Str add_path, Arena *arena, Str *out, Err *err) MUST_CHECK;

@@ -62,6 +62,14 @@ static size_t scheme_len(Str path)
     return 0;
 }
 
+Str delta_path_canonical(Arena *arena, Str path)
+{
+    if (str_starts_with(path, STR("file:/"))) path = str_slice(path, 5, path.len);
+    while (str_starts_with(path, STR("//")))
+        path = str_slice(path, 1, path.len);
+    return delta_path_decode(arena, path);
+}
+
 static bool leaves_table(Str path)
 {
     Str part;

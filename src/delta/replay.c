@@ -141,23 +141,25 @@ static bool is_plain_path(Str path)
     return true;
 }
 
-/* A remove that matches nothing byte for byte: another writer may have encoded the path
- * differently. */
-static LiveFile *find_decoded(LogState *state, const RemoveAction *remove)
+/* A remove that matches nothing byte for byte: another writer may have written the path
+ * differently, encoded otherwise or with a scheme. */
+static LiveFile *find_canonical(LogState *state, const RemoveAction *remove)
 {
-    Arena    *arena = arena_new();
-    Str       want  = log_state_key(arena, delta_path_decode(arena, remove->path), remove->dv_id);
+    Arena    *arena = arena_new(), *scratch = arena_new();
+    Str       path  = delta_path_canonical(arena, remove->path);
+    Str       want  = log_state_key(arena, path, remove->dv_id);
     LiveFile *found = NULL;
     LiveFile *live;
 
     for (size_t at = 0; !found && (live = file_set_next(state->files, &at));) {
         Str key = live_file_key(live);
         Str dv  = str_slice(key, live->file.path.len + 1, key.len);
-        if (!is_plain_path(live->file.path) || !is_plain_path(remove->path))
-            if (str_equal(log_state_key(arena, delta_path_decode(arena, live->file.path), dv),
-                          want))
-                found = live;
+        if (is_plain_path(live->file.path) && is_plain_path(remove->path)) continue;
+        arena_reset(scratch);
+        path = delta_path_canonical(scratch, live->file.path);
+        if (str_equal(log_state_key(scratch, path, dv), want)) found = live;
     }
+    arena_close(scratch);
     arena_close(arena);
     return found;
 }
@@ -182,10 +184,10 @@ static void apply_remove(LogState *state, const LogPlace *place, const RemoveAct
                                       log_state_key(arena, remove->path, remove->dv_id));
 
     arena_close(arena);
-    if (!live && !is_plain_path(remove->path)) {
-        live = find_decoded(state, remove);
+    if (!live && (!is_plain_path(remove->path) || str_starts_with(remove->path, STR("/")))) {
+        live = find_canonical(state, remove);
         if (live) {
-            log_warn(place->context->log, "delta", "a remove named its file in another encoding",
+            log_warn(place->context->log, "delta", "a remove wrote the path of its file otherwise",
                      LOG_STR("table", place->path), LOG_STR("file", live->file.path),
                      LOG_STR("remove", remove->path));
             (void)file_set_remove(state->files, live_file_key(live));

@@ -416,6 +416,26 @@ static void a_remove_in_another_encoding_finds_its_file(void **state)
     world_close(world);
 }
 
+/* One file, as a path and as a URI, whichever of the two the add has. */
+static void a_remove_with_a_scheme_finds_its_file(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *table = create_table(world, "t");
+    put_commit(world, "t", 1,
+               ADD("/some/with%20space/p", "true") ADD("file:///some/b", "true")
+                   ADD("file:/some/c", "true") ADD("s3://some/d", "true"));
+    put_commit(world, "t", 2,
+               "{\"remove\":{\"path\":\"file:///some/with%20space/p\",\"dataChange\":true}}\n"
+               "{\"remove\":{\"path\":\"/some/b\",\"dataChange\":true}}\n"
+               "{\"remove\":{\"path\":\"file:///some/c\",\"dataChange\":true}}\n"
+               "{\"remove\":{\"path\":\"/some/d\",\"dataChange\":true}}\n");
+    assert_ok(delta_table_refresh(table, &world->err), &world->err);
+    assert_int_equal(delta_table_get_file_count(table), 1);
+    assert_int_equal(world->lines.warning_count, 3);
+    delta_table_close(table);
+    world_close(world);
+}
+
 /* --- the schema under an append --- */
 
 static void an_append_survives_a_column_that_is_added(void **state)
@@ -743,6 +763,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_not_live_is_not_removed),
         cmocka_unit_test(a_remove_copies_what_its_add_said),
         cmocka_unit_test(a_remove_in_another_encoding_finds_its_file),
+        cmocka_unit_test(a_remove_with_a_scheme_finds_its_file),
         cmocka_unit_test(an_append_survives_a_column_that_is_added),
         cmocka_unit_test(an_append_stops_at_a_column_that_is_not_what_it_was),
         cmocka_unit_test(a_column_that_a_winner_added_is_not_added_again),
