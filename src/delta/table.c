@@ -335,6 +335,11 @@ const DeltaFile *delta_table_find_file(const DeltaTable *table, Str key)
     return live ? &live->file : NULL;
 }
 
+Str delta_file_get_name(const DeltaFile *file, Arena *arena)
+{
+    return delta_path_decode(arena, file->path);
+}
+
 bool delta_table_find_txn(const DeltaTable *table, Str app_id, int64_t *version_out)
 {
     const TxnEntry *entry = map_find(table->state->txns, app_id);
