@@ -13,7 +13,7 @@ bool table_files(TableCall *call, Err *err)
 
     for (size_t at = 0; delta_table_next_file(call->table, &at, &file);) {
         row_builder_begin(builder);
-        row_builder_set_str(builder, 0, file->path);
+        row_builder_set_str(builder, 0, delta_file_get_name(file, call->invocation->arena));
         row_builder_set_i64(builder, 1, file->size_bytes);
         int64_t row_count = delta_file_count_rows(file);
         if (row_count >= 0) row_builder_set_i64(builder, 2, row_count);
