@@ -192,27 +192,56 @@ static DuckKeys keys_of(const Header *header, const Schema *columns, Arena *aren
     return (DuckKeys){.names = names, .field_ids = by_id ? ids : NULL};
 }
 
-/* Where columns are found by id, a file without ids would be all NULL. */
-static bool check_field_ids(const DeltaTable *table, const ScanPlan *plan, Err *err)
+static bool find_file(const DeltaTable *table, Str query, int64_t *found_out, Err *err)
 {
     DuckSession *session = NULL;
-    int64_t      found   = 0;
+    bool         ok      = duck_session_open(table->context->duck, &session, err) &&
+              duck_query_i64(session, query, found_out, NULL, err);
 
-    if (table_header(table)->metadata.mapping.mode != MAPPING_ID || plan->count == 0) return true;
-    Arena *arena = arena_new();
-    bool   ok    = duck_session_open(table->context->duck, &session, err) &&
-              duck_query_i64(session,
-                             duck_find_file_without_ids_sql(arena, plan->locals, plan->count),
-                             &found, NULL, err);
     duck_session_close(session);
-    arena_close(arena);
-    if (!ok) return err_context(err, "table %.*s", STR_ARG(table->place.path));
-    if (found == 0) return true;
+    return ok || err_context(err, "table %.*s", STR_ARG(table->place.path));
+}
+
+static bool refuse_file(const DeltaTable *table, const DeltaFile *file, Str column, Err *err)
+{
+    Str place = table->place.path;
+
+    if (column.len == 0)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "DELTA-S03 table %.*s v%lld: its columns are found by field id, and file "
+                       "%.*s has no field ids; nothing was read",
+                       STR_ARG(place), (long long)table->state->version, STR_ARG(file->path));
     return err_set(err, ERR_UNSUPPORTED,
                    "DELTA-S03 table %.*s v%lld: its columns are found by field id, and file %.*s "
-                   "has no field ids; nothing was read",
-                   STR_ARG(table->place.path), (long long)table->state->version,
-                   STR_ARG(plan->files[found - 1]->path));
+                   "has a field within column %.*s under another name; nothing was read",
+                   STR_ARG(place), (long long)table->state->version, STR_ARG(file->path),
+                   STR_ARG(column));
+}
+
+/* Where columns are found by id, a file without ids would be all NULL; and fields within columns
+ * are found by name all the same. */
+static bool check_field_ids(const DeltaTable *table, const ScanPlan *plan, const Schema *wanted,
+                            Err *err)
+{
+    const Header *header = table_header(table);
+    int64_t       found  = 0;
+    Str           column = STR_EMPTY;
+
+    if (header->metadata.mapping.mode != MAPPING_ID || plan->count == 0) return true;
+    Arena *arena = arena_new();
+    bool   ok = find_file(table, duck_find_file_without_ids_sql(arena, plan->locals, plan->count),
+                          &found, err);
+    for (size_t i = 0; ok && found == 0 && i < wanted->column_count; i++) {
+        ptrdiff_t index = schema_find(&header->metadata.schema, wanted->columns[i].name);
+        if (index < 0) continue;
+        Str query = duck_find_file_with_other_names_sql(
+            arena, plan->locals, plan->count, header->metadata.schema.columns[index].type);
+        column = wanted->columns[i].name;
+        ok     = query.len == 0 || find_file(table, query, &found, err);
+    }
+    arena_close(arena);
+    if (!ok || found == 0) return ok;
+    return refuse_file(table, plan->files[found - 1], column, err);
 }
 
 /* What a column of the table is in the FROM clause. */
@@ -295,7 +324,7 @@ bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t fil
 
     if (!check_partition_types(table, err)) return false;
     if (!fetch_files(table, files, file_count, arena, &all, err) ||
-        !check_field_ids(table, &all, err) ||
+        !check_field_ids(table, &all, wanted, err) ||
         !split_vectors(table, &all, arena, &whole, &partly, err))
         return false;
     buf_append_char(&sql, '(');

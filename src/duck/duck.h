@@ -125,6 +125,11 @@ Str duck_read_mapped_parquet_sql(Arena *arena, const Str *local_paths, size_t pa
 /* An expression of a nested type as its file has it (column_type_physical), as one of the type:
  * fields get the names that people know. */
 Str duck_rename_fields_sql(Arena *arena, ColumnType type, Str source);
+/* A query for a number: which file, counted from 1, is the first that has the field id of a
+ * struct's field within `type` under another name than the physical one; 0: none. Empty: the type
+ * has no such field. */
+Str duck_find_file_with_other_names_sql(Arena *arena, const Str *local_paths, size_t path_count,
+                                        ColumnType type);
 /* A query for a number: which file, counted from 1, is the first without any field id; 0: none. */
 Str duck_find_file_without_ids_sql(Arena *arena, const Str *local_paths, size_t path_count);
 /* The name under which it exposes a column: the column's own, unless a virtual one has that. */

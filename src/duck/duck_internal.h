@@ -109,6 +109,9 @@ void duck_append_identifier(Buf *sql, Str name);
 void duck_append_literal(Buf *sql, Str text);
 /* A literal for a path that libduckdb would otherwise take for a pattern. */
 void duck_append_path_literal(Buf *sql, Str path);
+/* A query for a number: which file, counted from 1, is the first with a row of its Parquet schema
+ * that `condition` leaves ("WHERE ...", "GROUP BY file_name HAVING ..."); 0: none. */
+Str duck_find_file_sql(Arena *arena, const Str *local_paths, size_t path_count, Str condition);
 /* The options of every COPY to Parquet, in parentheses. */
 void duck_append_copy_options(Buf *sql, const Schema *schema, const DuckWriteOptions *options);
 

@@ -237,3 +237,31 @@ Str duck_nested_text(Arena *arena, duckdb_vector vector, ColumnType type, idx_t 
     write_value(&writing, vector, type, row);
     return buf_str(&buf);
 }
+
+/* --- ids of fields --- */
+
+static void append_other_names(Buf *sql, const NestedType *type)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        const NestedField *field = &type->fields[i];
+        if (field->physical_name.len > 0 && field->field_id >= 0) {
+            buf_printf(sql, "%s(field_id = %lld AND name <> ", sql->len > 0 ? " OR " : "",
+                       (long long)field->field_id);
+            duck_append_literal(sql, field->physical_name);
+            buf_append_char(sql, ')');
+        }
+        if (field->type.kind == TYPE_NESTED) append_other_names(sql, field->type.nested);
+    }
+}
+
+Str duck_find_file_with_other_names_sql(Arena *arena, const Str *local_paths, size_t path_count,
+                                        ColumnType type)
+{
+    Buf condition = buf_new(arena, 0);
+
+    if (type.kind != TYPE_NESTED) return STR_EMPTY;
+    append_other_names(&condition, type.nested);
+    if (condition.len == 0) return STR_EMPTY;
+    return duck_find_file_sql(arena, local_paths, path_count,
+                              str_printf(arena, "WHERE %.*s", STR_ARG(buf_str(&condition))));
+}

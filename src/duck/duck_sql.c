@@ -221,7 +221,7 @@ Str duck_read_mapped_parquet_sql(Arena *arena, const Str *local_paths, size_t pa
     return buf_str(&sql);
 }
 
-Str duck_find_file_without_ids_sql(Arena *arena, const Str *local_paths, size_t path_count)
+Str duck_find_file_sql(Arena *arena, const Str *local_paths, size_t path_count, Str condition)
 {
     Buf sql = buf_new(arena, 0);
 
@@ -232,8 +232,16 @@ Str duck_find_file_without_ids_sql(Arena *arena, const Str *local_paths, size_t 
     }
     buf_append_c(&sql, "], file_name)), 0)::BIGINT FROM (SELECT file_name FROM parquet_schema(");
     append_path_list(&sql, local_paths, path_count);
-    buf_append_c(&sql, ") GROUP BY file_name HAVING count(field_id) = 0)");
+    buf_append_c(&sql, ") ");
+    buf_append(&sql, condition);
+    buf_append_char(&sql, ')');
     return buf_str(&sql);
+}
+
+Str duck_find_file_without_ids_sql(Arena *arena, const Str *local_paths, size_t path_count)
+{
+    return duck_find_file_sql(arena, local_paths, path_count,
+                              STR("GROUP BY file_name HAVING count(field_id) = 0"));
 }
 
 static void append_codec(Buf *sql, DuckCompression compression)

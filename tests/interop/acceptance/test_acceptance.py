@@ -36,7 +36,9 @@ LOG_ONLY = {  # the data files do not exist: the paths that `table files` must s
     "log-replay-special-characters-b": ["special p@#h"],
 }
 # DuckDB's extension reads these otherwise than the files that come with them say, or not at all.
-NOT_BY_DUCKDB = {}
+NOT_BY_DUCKDB = {
+    "data-reader-timestamp_ntz-id-mode",  # gives NULL for partition columns that are mapped
+}
 
 outcomes = {}  # case: what docs/acceptance.md says of it
 
@@ -226,7 +228,7 @@ def check_rows(others, name, folder, path):
     lines = tidelake("table", "cat", str(path), check=True).stdout.splitlines()
     equal(len(lines), len(rows) + 1, "lines of table cat for people")
     check_schema(path)
-    compared = check_versions(others, path)
+    compared = 0 if name in NOT_BY_DUCKDB else check_versions(others, path)
     return f"{number(len(rows), 'row')}, as {' and '.join(by)}" + (f"; {number(compared, 'version')} as DuckDB's" if compared > 1 else "")
 
 
@@ -270,6 +272,7 @@ def define_all():
         head, rest = text.split(BEGIN)
         if os.environ.get("TIDELAKE_GOLDEN") == "refresh":
             PAGE.write_text(head + BEGIN + made + END + rest.split(END)[1], encoding="utf-8")
+            return
         equal(rest.split(END)[0], made, "docs/acceptance.md")
     others.append(Others())
 
