@@ -240,6 +240,9 @@ bool type_can_widen(Str from, Str to);
 /* ERR_UNSUPPORTED or ERR_DAMAGED, without the table's name (the caller has it). */
 bool schema_string_parse(Str text, Arena *arena, Field **fields_out, Schema *out,
                          Err *err) MUST_CHECK;
+/* ERR_UNSUPPORTED (DELTA-P14): the metadata of a field records a change of type that is no widening
+ * (1.12). Also of fields within nested types. */
+bool schema_check_type_changes(JsonText metadata, Str column, Arena *arena, Err *err) MUST_CHECK;
 /* `mapping` gives the fields their names in files and their ids, unless its mode is none. */
 Str schema_string_format(Arena *arena, const Schema *schema, const ColumnMapping *mapping);
 

@@ -48,6 +48,23 @@ static bool parse_inner(JsonText type, Str column, int depth, Arena *arena, Colu
     return parse_primitive(json_text_str(type, arena), column, out, &is_foreign, err);
 }
 
+bool schema_check_type_changes(JsonText metadata, Str column, Arena *arena, Err *err)
+{
+    JsonText changes = json_text_find(metadata, "delta.typeChanges");
+    JsonText change;
+
+    for (size_t at = 0; json_text_next_item(changes, &at, &change);) {
+        Str from = json_text_str(json_text_find(change, "fromType"), arena);
+        Str to   = json_text_str(json_text_find(change, "toType"), arena);
+        if (!type_can_widen(from, to))
+            return err_set(err, ERR_UNSUPPORTED,
+                           "DELTA-P14 column %.*s was changed from %.*s to %.*s, which is no type "
+                           "widening; nothing was read",
+                           STR_ARG(column), STR_ARG(from), STR_ARG(to));
+    }
+    return true;
+}
+
 static bool parse_struct_field(JsonText item, Str column, int depth, Arena *arena, NestedField *out,
                                Err *err)
 {
@@ -61,7 +78,8 @@ static bool parse_struct_field(JsonText item, Str column, int depth, Arena *aren
         out->field_id = -1;
     if (out->name.ptr == NULL)
         return refuse_type(column, "has a struct with a field without a name", err);
-    return parse_inner(json_text_find(item, "type"), column, depth, arena, &out->type, err);
+    return schema_check_type_changes(metadata, column, arena, err) &&
+           parse_inner(json_text_find(item, "type"), column, depth, arena, &out->type, err);
 }
 
 static bool parse_struct(JsonText type, Str column, int depth, Arena *arena, NestedType *out,
@@ -144,7 +162,8 @@ static bool parse_field(JsonText item, Arena *arena, Field *out, Err *err)
     out->metadata       = json_text_find(item, "metadata");
     Str comment         = json_text_str(json_text_find(out->metadata, "comment"), arena);
     out->column.comment = comment.ptr ? comment : STR_EMPTY;
-    return parse_type(json_text_find(item, "type"), out->column.name, arena, out, err);
+    return schema_check_type_changes(out->metadata, out->column.name, arena, err) &&
+           parse_type(json_text_find(item, "type"), out->column.name, arena, out, err);
 }
 
 static bool find_fields(Str text, JsonText *fields_out)
