@@ -1,6 +1,8 @@
 /* snapshot.c - full snapshots and the bootstrap (algorithms.md 3.1 to 3.4). */
 #include "engine/snapshot.h"
 
+#include "base/limits.h"
+#include "engine/plan_parts.h"
 #include "engine/read_parallel.h"
 #include "types/sink_id.h"
 
@@ -143,10 +145,11 @@ static bool find_earlier(Facts *facts, const StreamOptions *options, Earlier *ou
 
 /* --- taking one --- */
 
-typedef struct TableRead {
+typedef struct SnapshotRead {
     Mssql               *mssql;
     const CaptureTable  *table;
-    const TablePlan     *plan;
+    TableCut             cut;
+    PartPlan             plan;
     const Schema        *captured;
     const StreamOptions *options;
     const Str           *names; /* of the instances, the configured one first */
@@ -154,15 +157,42 @@ typedef struct TableRead {
     Offset              *stamp;
     bool                 was_taken; /* another run came first: the stamp is its */
     int64_t             *row_counts;
-} TableRead;
+} SnapshotRead;
 
-static bool open_partition(void *arg, size_t index, Arena *arena, RowStream **out, Err *err)
+static bool open_part(void *arg, size_t index, Arena *arena, RowStream **out, Err *err)
 {
-    TableRead *read = arg;
+    SnapshotRead   *read = arg;
+    const PartPlan *plan = &read->plan;
+    TableRead       part = {.table   = read->table,
+                            .cut     = &read->cut,
+                            .lo      = index > 0 ? plan->bounds[index - 1] : NULL,
+                            .hi      = index + 1 < plan->part_count ? plan->bounds[index] : NULL,
+                            .columns = read->captured,
+                            .instance_name = read->options->capture_instance,
+                            .stamp         = *read->stamp,
+                            .snapshot      = read->stamp->lsn};
 
-    return mssql_read_table(read->mssql, read->table, read->plan, index, read->captured,
-                            read->options->capture_instance, read->stamp, arena,
-                            &read->row_counts[index], out, err);
+    (void)arena;
+    return mssql_read_table(read->mssql, &part, &read->row_counts[index], out, err);
+}
+
+static bool plan_read(SnapshotRead *read, Arena *arena, Err *err)
+{
+    const StreamOptions *options = read->options;
+    Cutter              *cutter;
+    CutSource            source;
+    bool                 ok;
+
+    if (!mssql_cut_table(read->table, options->snapshot_keys, options->snapshot_key_count, arena,
+                         &read->cut, err))
+        return false;
+    cutter = cutter_new(arena, read->mssql, read->table, &read->cut);
+    cutter_ignore_isolation(cutter);
+    source = cut_source_of_cutter(cutter);
+    ok     = plan_parts(&source, &read->cut, MIN(options->source.num_partitions, LIMIT_PARTITIONS),
+                        arena, &read->plan, err);
+    cutter_close(cutter);
+    return ok;
 }
 
 /* Keeps the adds that hold rows together at the front. */
@@ -179,28 +209,24 @@ static size_t drop_empty_adds(DeltaAdd *adds, size_t count, int64_t *rows_out)
     return kept;
 }
 
-static bool read_and_append(Env *env, TableRead *read, Bronze *bronze, int64_t *rows_out, Err *err)
+static bool read_and_append(Env *env, SnapshotRead *read, Bronze *bronze, int64_t *rows_out,
+                            Err *err)
 {
     bool         ok     = false;
     Arena       *arena  = arena_new();
     DeltaWriter *writer = NULL;
     DeltaAdd    *adds;
     size_t       add_count;
-    TablePlan    plan;
     ReadParts    parts = {.method     = "read table",
                           .what       = "snapshot",
                           .name       = read->options->capture_instance,
-                          .open       = open_partition,
+                          .open       = open_part,
                           .arg        = read,
                           .partitions = read->options->source.num_partitions};
 
-    if (!mssql_plan_table(read->mssql, read->table, read->options->snapshot_keys,
-                          read->options->snapshot_key_count, read->options->source.num_partitions,
-                          arena, &plan, err))
-        goto done;
-    read->plan       = &plan;
-    read->row_counts = ARENA_ARRAY(arena, int64_t, plan.partition_count);
-    parts.count      = plan.partition_count;
+    if (!plan_read(read, arena, err)) goto done;
+    read->row_counts = ARENA_ARRAY(arena, int64_t, read->plan.part_count);
+    parts.count      = read->plan.part_count;
     if (!bronze_prepare(bronze, read->captured, read->options->source.include_command_id, err))
         goto done;
     if (!bronze_writer_open(
@@ -208,7 +234,7 @@ static bool read_and_append(Env *env, TableRead *read, Bronze *bronze, int64_t *
         goto done;
     parts.writer = writer;
     if (!read_parts(env, read->mssql, &parts, arena, &adds, err)) goto done;
-    add_count = drop_empty_adds(adds, plan.partition_count, rows_out);
+    add_count = drop_empty_adds(adds, read->plan.part_count, rows_out);
     ok        = bronze_append_first_snapshot(bronze, writer, adds, add_count, read->names,
                                              read->name_count, read->stamp, &read->was_taken, err);
 done:
@@ -225,7 +251,7 @@ static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
     const CaptureInstance *instance = &table->instances[table->configured];
     Offset                 opened;
     int64_t                rows = 0, started_us, duration_ms;
-    TableRead              read = {.mssql      = mssql,
+    SnapshotRead           read = {.mssql      = mssql,
                                    .table      = table,
                                    .captured   = captured,
                                    .options    = options,

@@ -159,34 +159,11 @@ bool mssql_read_changes(Mssql *mssql, const ChangeRange *range, const Schema *co
                         int64_t batch_id, Arena *arena, ChangeMetrics *metrics, RowStream **out,
                         Err *err) MUST_CHECK;
 
-/* --- the table itself, for a full snapshot (Q24, Q25, Q28, Q29) --- */
-/* One part of a table in a snapshot: [lo, hi) over the key columns; unset bounds are open. Bound
- * texts as sqlserver.md 1.2. */
+/* One column's part of a key bound: its text as sqlserver.md 1.2 has it. */
 typedef struct KeyPart {
     Str  text;
     bool is_null;
 } KeyPart;
-typedef struct TablePartition {
-    const KeyPart *lo; /* one per cut column; NULL: open */
-    const KeyPart *hi;
-} TablePartition;
-typedef struct TablePlan {
-    const Str      *cut_columns;
-    size_t          cut_column_count;
-    TablePartition *partitions;
-    size_t          partition_count; /* at least 1 */
-} TablePlan;
-/* Cuts the table into at most `partitions` parts (algorithms.md 3.2). */
-bool mssql_plan_table(Mssql *mssql, const CaptureTable *table, const Str *snapshot_keys,
-                      size_t snapshot_key_count, int64_t partitions, Arena *arena, TablePlan *out,
-                      Err *err) MUST_CHECK;
-/* The rows of one part as bronze's snapshot form: operation 0, _start_lsn = _snapshot = `stamp`,
- * its commit time, `columns`. Errors as mssql_read_changes, and ERR_LOCK_TIMEOUT; ERR_SOURCE_STATE
- * with native 3952 when the database does not allow SNAPSHOT. `arena` keeps nothing. */
-bool mssql_read_table(Mssql *mssql, const CaptureTable *table, const TablePlan *plan,
-                      size_t partition, const Schema *columns, Str instance_name,
-                      const Offset *stamp, Arena *arena, int64_t *row_count_out, RowStream **out,
-                      Err *err) MUST_CHECK;
 
 /* --- permissions (Q23) --- */
 /* True when the login can read the instance's change table; else the grant to run is in

@@ -1,5 +1,5 @@
 /* mssql_table.c - rows of the source table as bronze's snapshot form (Q29). */
-#include "source/mssql_plan.h"
+#include "source/mssql_cut_internal.h"
 
 typedef struct TableStream {
     RowStream     stream;
@@ -11,8 +11,9 @@ typedef struct TableStream {
     SelectList    list;
     bool          has_command_id;
     Str           instance_name, source_schema, source_table;
-    Str           stamp_text;
+    Str           stamp_text, snapshot_text;
     OptTime       stamp_time;
+    OptI64        chunk;
     int64_t      *row_count;
     size_t        constant_rows;
     ColumnVector *vectors; /* the constant ones stay, the captured ones are replaced per block */
@@ -44,8 +45,9 @@ static void ensure_constants(TableStream *table, size_t row_count)
         if (table->list.positions[i] < 0)
             to[at] = null_column(arena, schema->columns[at].type, row_count);
     to[at++] = null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
-    to[at++] = str_column(arena, table->stamp_text, row_count);
-    to[at]   = null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
+    to[at++] = str_column(arena, table->snapshot_text, row_count);
+    to[at]   = table->chunk.is_set ? i32_column(arena, (int32_t)table->chunk.value, row_count)
+                                   : null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
 }
 
 static bool table_next(RowStream *stream, RowBlock *out, Err *err)
@@ -81,22 +83,17 @@ static void table_close(RowStream *stream)
 
 /* --- opening --- */
 
-static bool part_text(TableStream *table, const CaptureTable *captures, const TablePlan *plan,
-                      size_t partition, Str *text_out, KeyParams *params, Err *err)
+static bool part_text(TableStream *table, const TableRead *read, Str *text_out, KeyParams *params,
+                      Err *err)
 {
-    Arena                *arena  = table->arena;
-    const TablePartition *part   = &plan->partitions[partition];
-    KeyPieces             pieces = key_pieces(arena, plan->cut_column_count, part->lo, part->hi);
-    KeyColumn            *columns;
-    bool                  can_bound;
-    Str                   name;
-    Buf                   buf = buf_new(arena, 0);
+    Arena          *arena  = table->arena;
+    const TableCut *cut    = read->cut;
+    KeyPieces       pieces = key_pieces(arena, cut->column_count, read->lo, read->hi);
+    Str             name;
+    Buf             buf = buf_new(arena, 0);
 
-    if (!table_name(captures, arena, &name, err)) return false;
-    if (!plan_key_columns(captures, plan->cut_columns, plan->cut_column_count, arena, &columns,
-                          &can_bound, err))
-        return false;
-    if ((part->lo || part->hi) && !can_bound)
+    if (!table_name(read->table, arena, &name, err)) return false;
+    if ((read->lo || read->hi) && !cut->can_bound)
         return err_set(
             err, ERR_SCHEMA_CHANGED,
             "a key column of %.*s is gone or has another type than when the bounds were planned",
@@ -108,8 +105,8 @@ static bool part_text(TableStream *table, const CaptureTable *captures, const Ta
                    str_c(arena, name));
         if (pieces.pieces[i].term_count > 0 || pieces.pieces[i].has_residual)
             buf_append_c(&buf, " WHERE ");
-        if (!key_piece_where(arena, &pieces.pieces[i], columns, plan->cut_column_count, part->lo,
-                             part->hi, &buf, params, err))
+        if (!key_piece_where(arena, &pieces.pieces[i], cut->columns, cut->column_count, read->lo,
+                             read->hi, &buf, params, err))
             return false;
     }
     buf_append_char(&buf, ';');
@@ -130,37 +127,33 @@ static bool check_result(const TableStream *table, const Schema *columns, Err *e
            err_set(err, ERR_QUERY, "the source table answered with other columns than asked for");
 }
 
-static bool open_part(TableStream *table, const CaptureTable *captures, const TablePlan *plan,
-                      size_t partition, const Schema *columns, Err *err)
+static bool open_part(TableStream *table, const TableRead *read, Err *err)
 {
     KeyParams params = {0};
-    Schema    expect = *columns;
+    Schema    expect = *read->columns;
     SqlQuery  query  = {.fetch_rows = table->mssql->options.fetch_rows, .expect = &expect};
 
-    if (!mssql_select_list(captures->instances, captures->instance_count, columns, true, "t",
-                           table->arena, &table->list, err))
+    if (!mssql_select_list(read->table->instances, read->table->instance_count, read->columns, true,
+                           "t", table->arena, &table->list, err))
         return false;
-    if (!part_text(table, captures, plan, partition, &query.text, &params, err)) return false;
+    if (!part_text(table, read, &query.text, &params, err)) return false;
     if (!mssql_connect(table->mssql, CONN_TABLE, &table->conn, err)) return false;
     query.params      = params.items;
     query.param_count = params.count;
     if (!sqlconn_query(table->conn, &query, &table->result, err))
         return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table,
                                          err);
-    return check_result(table, columns, err);
+    return check_result(table, read->columns, err);
 }
 
-bool mssql_read_table(Mssql *mssql, const CaptureTable *table, const TablePlan *plan,
-                      size_t partition, const Schema *columns, Str instance_name,
-                      const Offset *stamp, Arena *arena, int64_t *row_count_out, RowStream **out,
+bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_out, RowStream **out,
                       Err *err)
 {
-    Arena       *own     = arena_new();
+    Arena       *own     = arena_new(); /* the stream's, which closing frees */
     TableStream *stream  = ARENA_NEW(own, TableStream);
     bool         with_id = mssql->options.include_command_id;
-    Schema       kept    = schema_copy(own, columns);
+    Schema       kept    = schema_copy(own, read->columns);
 
-    (void)arena; /* the stream has its own, which closing frees */
     *out           = NULL;
     *row_count_out = 0;
     *stream        = (TableStream){
@@ -171,15 +164,17 @@ bool mssql_read_table(Mssql *mssql, const CaptureTable *table, const TablePlan *
                .arena          = own,
                .constant_arena = arena_new(),
                .has_command_id = with_id,
-               .instance_name  = str_copy(own, instance_name),
-               .source_schema  = str_copy(own, table_newest(table)->source_schema),
-               .source_table   = str_copy(own, table_newest(table)->source_table),
-               .stamp_text     = lsn_str(own, stamp->lsn),
-               .stamp_time     = stamp->commit_ts,
+               .instance_name  = str_copy(own, read->instance_name),
+               .source_schema  = str_copy(own, table_newest(read->table)->source_schema),
+               .source_table   = str_copy(own, table_newest(read->table)->source_table),
+               .stamp_text     = lsn_str(own, read->stamp.lsn),
+               .stamp_time     = read->stamp.commit_ts,
+               .snapshot_text  = lsn_str(own, read->snapshot),
+               .chunk          = read->chunk,
                .row_count      = row_count_out,
     };
     stream->vectors = ARENA_ARRAY(own, ColumnVector, stream->stream.schema.column_count);
-    if (!open_part(stream, table, plan, partition, columns, err)) {
+    if (!open_part(stream, read, err)) {
         table_close(&stream->stream);
         return false;
     }

@@ -163,19 +163,6 @@ Str payload_skip(Arena *arena, Lsn from, Lsn to, Str reason)
     return buf_str(&buf);
 }
 
-bool payload_parse_chunk(Str text, ChunkDetail *out)
-{
-    json_t *object = str_is_empty(text) ? NULL
-                                        : json_loadb(text.ptr, text.len, JSON_ALLOW_NUL, NULL);
-    bool    ok;
-
-    *out = (ChunkDetail){0};
-    ok   = json_is_object(object) && get_i64(object, "wave", &out->wave) &&
-         get_i64(object, "chunk", &out->chunk);
-    json_decref(object);
-    return ok;
-}
-
 bool payload_has_key_values(Str event, Str detail)
 {
     static const struct {

@@ -31,11 +31,6 @@ bool payload_parse_open(Str text, OpenDetail *out);
 /* 'data_skipped' (9.5): `from` the first LSN not read, `to` where reading went on. With a reason it
  * is not certain that anything was. */
 Str payload_skip(Arena *arena, Lsn from, Lsn to, Str reason);
-/* 'snapshot_chunk' (9.3); bounds are not read here. */
-typedef struct ChunkDetail {
-    int64_t wave, chunk;
-} ChunkDetail;
-bool payload_parse_chunk(Str text, ChunkDetail *out);
 /* Whether the detail of a chunked snapshot's facts row has any of the members that 0.7.0 moved to
  * the plans table: their presence counts, since a bound is rightly null (10.2). */
 bool payload_has_key_values(Str event, Str detail);

@@ -2,6 +2,7 @@
 #include "state/plans.h"
 
 #include "state/payload.h"
+#include "state/payload_chunks.h"
 
 #define SUFFIX "_snapshot_plans"
 
@@ -84,7 +85,7 @@ void plans_close(Plans *plans)
 /* --- completing --- */
 
 /* The newest row of the snapshot and event, and of its chunk and wave where it has those. */
-static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const ChunkDetail *chunk,
+static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const ChunkPayload *chunk,
                         Arena *arena, Str *out, Err *err)
 {
     bool         ok      = false;
@@ -111,10 +112,10 @@ static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const C
         if (!row_stream_next(rows, &block, err)) goto done;
         if (block.row_count == 0) break;
         for (size_t i = 0; i < block.row_count; i++) {
-            Str         detail = column_str(&block.columns[0], i);
-            ChunkDetail found;
-            if (chunk && (!payload_parse_chunk(detail, &found) || found.chunk != chunk->chunk ||
-                          found.wave != chunk->wave))
+            Str          detail = column_str(&block.columns[0], i);
+            ChunkPayload found;
+            if (chunk && (!payload_parse_chunk(detail, scratch, &found) ||
+                          found.chunk != chunk->chunk || found.wave != chunk->wave))
                 continue;
             *out = str_copy(arena, detail);
         }
@@ -128,7 +129,7 @@ done:
 }
 
 static bool fail_missing(const TableRef *ref, const FactsRow *row, Lsn snapshot,
-                         const ChunkDetail *chunk, Err *err)
+                         const ChunkPayload *chunk, Err *err)
 {
     Arena *scratch = arena_new();
     Str    which = chunk ? str_printf(scratch, " chunk %lld of wave %lld", (long long)chunk->chunk,
@@ -146,14 +147,14 @@ static bool fail_missing(const TableRef *ref, const FactsRow *row, Lsn snapshot,
 bool plans_complete_detail(Plans *plans, const TableRef *ref, const FactsRow *row, Lsn snapshot,
                            Arena *arena, Str *out, Err *err)
 {
-    bool        is_chunk = str_equal_c(row->event, EVENT_SNAPSHOT_CHUNK);
-    ChunkDetail chunk    = {0};
+    bool         is_chunk = str_equal_c(row->event, EVENT_SNAPSHOT_CHUNK);
+    ChunkPayload chunk    = {0};
 
     if (payload_has_key_values(row->event, row->detail)) {
         *out = str_copy(arena, row->detail);
         return true;
     }
-    if (is_chunk && !payload_parse_chunk(row->detail, &chunk))
+    if (is_chunk && !payload_parse_chunk(row->detail, arena, &chunk))
         return err_set(err, ERR_DAMAGED, "a snapshot_chunk row of %s has no chunk and wave",
                        lsn_format(snapshot).text);
     *out = STR_EMPTY;

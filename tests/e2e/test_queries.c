@@ -1,6 +1,9 @@
 /* Every query of source/ (sqlserver.md 1.4) against tidesim: what comes back through FreeTDS's
  * driver and, where it is installed, Microsoft's. */
 #include "e2e/queries_world.h"
+#include "engine/plan_parts.h"
+#include "engine/plan_slices.h"
+#include "engine/plan_walk.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -80,17 +83,33 @@ static Str changes(World *world, const CaptureTable *table, Lsn after, Lsn to, b
     return text;
 }
 
-static Str read_part(World *world, const CaptureTable *table, const TablePlan *plan,
-                     size_t partition, int64_t *rows)
+static const TableCut uncut = {.column_count = 0};
+
+/* The whole table as it is now. */
+static TableRead whole_table(World *world, const CaptureTable *table, const Schema *schema)
+{
+    Lsn now = max_lsn(world);
+
+    return (TableRead){.table         = table,
+                       .cut           = &uncut,
+                       .columns       = schema,
+                       .instance_name = STR("x"),
+                       .stamp         = {.lsn = now},
+                       .snapshot      = now};
+}
+
+static Str read_part(World *world, const CaptureTable *table, const TableCut *cut,
+                     const PartPlan *plan, size_t part, int64_t *rows)
 {
     Schema     schema = captured_schema(world, &table->instances[0]);
-    Offset     stamp  = {.lsn = max_lsn(world)};
+    TableRead  read   = whole_table(world, table, &schema);
     RowStream *stream;
     Str        text = STR_EMPTY;
 
-    assert_ok(mssql_read_table(world_mssql(world), table, plan, partition, &schema, STR("x"),
-                               &stamp, world->arena, rows, &stream, &world->err),
-              &world->err);
+    read.cut = cut;
+    read.lo  = part > 0 ? plan->bounds[part - 1] : NULL;
+    read.hi  = part + 1 < plan->part_count ? plan->bounds[part] : NULL;
+    assert_ok(mssql_read_table(world_mssql(world), &read, rows, &stream, &world->err), &world->err);
     assert_ok(world_rows(world, stream, true, &text), &world->err);
     row_stream_close(stream);
     return text;
@@ -216,11 +235,10 @@ static void every_type_comes_through_in_every_operation(void **state) /* Q16 */
 /* Types that are read value by value, behind all others (1.2), and those that come as text. */
 static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
 {
-    World         *world = world_of(state);
-    ChangeMetrics  m;
-    TablePartition whole = {0};
-    TablePlan      plan  = {.partitions = &whole, .partition_count = 1};
-    int64_t        rows  = 0;
+    World        *world = world_of(state);
+    ChangeMetrics m;
+    PartPlan      plan = {.part_count = 1};
+    int64_t       rows = 0;
 
     world_run(world, "CREATE TABLE dbo.longs (v varchar(max) NULL, id int NOT NULL PRIMARY KEY, n "
                      "nvarchar(max) NULL, t time(7) NULL, o datetimeoffset(7) NULL, "
@@ -248,7 +266,7 @@ static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
     buf_append_c(&want, "|13:50:01.123456700|2026-06-01T08:00:00.123456+00:00|0x0102|<a/"
                         ">|2026-06-01T10:01:00.000000|1.5000|0x");
     Str change_rows = changes(world, &table, before, max_lsn(world), false, &m);
-    Str table_rows  = read_part(world, &table, &plan, 0, &rows);
+    Str table_rows  = read_part(world, &table, &uncut, &plan, 0, &rows);
     assert_int_equal(m.rows, 3);
     assert_int_equal(rows, 3);
     for (int form = 0; form <= 1; form++) {
@@ -418,15 +436,19 @@ static void check_parts(World *world, const char *name, const Str *keys, size_t 
     CaptureTable table = find(world, name);
 
     for (int64_t n = 1; n <= 6; n++) {
-        TablePlan plan;
-        int64_t   total = 0, rows = 0;
-        assert_ok(mssql_plan_table(world_mssql(world), &table, keys, key_count, n, world->arena,
-                                   &plan, &world->err),
+        TableCut cut;
+        PartPlan plan;
+        int64_t  total = 0, rows = 0;
+        assert_ok(mssql_cut_table(&table, keys, key_count, world->arena, &cut, &world->err),
                   &world->err);
-        assert_in_range(plan.partition_count, MIN(n, least_parts), n);
+        Cutter   *cutter = cutter_new(world->arena, world_mssql(world), &table, &cut);
+        CutSource source = cut_source_of_cutter(cutter);
+        assert_ok(plan_parts(&source, &cut, n, world->arena, &plan, &world->err), &world->err);
+        cutter_close(cutter);
+        assert_in_range(plan.part_count, MIN(n, least_parts), n);
         Buf all = buf_new(world->arena, 0);
-        for (size_t i = 0; i < plan.partition_count; i++) {
-            buf_append(&all, read_part(world, &table, &plan, i, &rows));
+        for (size_t i = 0; i < plan.part_count; i++) {
+            buf_append(&all, read_part(world, &table, &cut, &plan, i, &rows));
             total += rows;
         }
         assert_int_equal(total, row_count);
@@ -457,20 +479,116 @@ static void a_table_is_cut_into_parts_that_hold_each_row_once(void **state) /* Q
     check_parts(world, "dbo_orders", NULL, 0, rows, 6);
 }
 
+static int64_t rows_between(World *world, const CaptureTable *table, const TableCut *cut,
+                            const KeyPart *lo, const KeyPart *hi)
+{
+    const KeyPart *bounds[] = {lo, hi};
+    PartPlan       plan     = {bounds, 3}; /* below lo, the chunk, from hi on */
+    int64_t        rows     = 0;
+
+    if (lo && hi) {
+        (void)read_part(world, table, cut, &plan, 1, &rows);
+    } else {
+        plan = (PartPlan){lo ? &bounds[0] : &bounds[1], lo || hi ? 2 : 1};
+        (void)read_part(world, table, cut, &plan, lo ? 1 : 0, &rows);
+    }
+    return rows;
+}
+
+/* An integer key in clusters, with the ends of bigint: no chunk above ten rows, none empty (Q24, Q26). */
+static void an_integer_key_is_cut_into_chunks(void **state)
+{
+    World       *world = world_of(state);
+    CaptureTable table;
+    TableCut     cut;
+    SlicePlan    plan;
+    KeyInterval  whole = {.has_from = false};
+    KeyExtent    extent;
+    int64_t      total = 0;
+
+    world_run(world, "CREATE TABLE dbo.spread (k bigint NOT NULL PRIMARY KEY)");
+    world_run(world, "INSERT INTO dbo.spread SELECT value FROM GENERATE_SERIES(1, 55) UNION ALL "
+                     "SELECT -3000000000 + value FROM GENERATE_SERIES(1, 25) UNION ALL SELECT v "
+                     "FROM (VALUES (CAST(-9223372036854775808 AS bigint)), (9223372036854775807)) "
+                     "AS e(v)");
+    world_run(world, "EXEC sys.sp_cdc_enable_table N'dbo', N'spread', NULL");
+    table = find(world, "dbo_spread");
+    assert_ok(mssql_cut_table(&table, NULL, 0, world->arena, &cut, &world->err), &world->err);
+    assert_true(cut.is_integer);
+    Cutter   *cutter = cutter_new(world->arena, world_mssql(world), &table, &cut);
+    CutSource source = cut_source_of_cutter(cutter);
+    assert_ok(cutter_find_extents(cutter, &whole, 1, &extent, &world->err), &world->err);
+    assert_true(extent.min == INT64_MIN && extent.max == INT64_MAX);
+    assert_ok(plan_slices(&source, extent, 82, 10, world->arena, &plan, &world->err), &world->err);
+    for (size_t i = 0; i < plan.chunk_count; i++) {
+        KeyPart ends[2];
+
+        for (size_t e = 0; e < 2; e++) {
+            WideKey end     = e == 0 ? (i ? plan.ends[i - 1] : 0) : plan.ends[i];
+            ends[e].text    = end > INT64_MAX ? STR("9223372036854775808")
+                                              : str_printf(world->arena, "%lld", (long long)end);
+            ends[e].is_null = false;
+        }
+        int64_t rows = rows_between(world, &table, &cut, i ? &ends[0] : NULL, &ends[1]);
+        assert_in_range(rows, 1, 10);
+        total += rows;
+    }
+    assert_int_equal(total, 82);
+    cutter_close(cutter);
+}
+
+/* Two columns of a unique index, then one that repeats and is NULL now and then (Q27, Q28). */
+static void other_keys_are_cut_into_chunks(void **state)
+{
+    static const Str nullable[] = {{"c", 1}};
+    World           *world      = world_of(state);
+    CaptureTable     table      = find(world, "odd");
+
+    for (size_t pass = 0; pass < 2; pass++) {
+        TableCut       cut;
+        KeyWalk        walk  = {.chunk_rows = 9};
+        const KeyPart *lo    = NULL, *hi;
+        int64_t        total = 0, held;
+
+        assert_ok(
+            mssql_cut_table(&table, pass ? nullable : NULL, pass, world->arena, &cut, &world->err),
+            &world->err);
+        Cutter   *cutter  = cutter_new(world->arena, world_mssql(world), &table, &cut);
+        CutSource source  = cut_source_of_cutter(cutter);
+        walk.column_count = cut.column_count;
+        walk.may_repeat   = cut.may_repeat;
+        assert_ok(cutter_find_last(cutter, world->arena, &walk.max, &world->err), &world->err);
+        do {
+            assert_ok(plan_walk_next(&source, &walk, lo, world->arena, &hi, &world->err),
+                      &world->err);
+            bool is_last = !hi;
+            if (is_last)
+                assert_ok(plan_walk_last(&source, &walk, world->arena, &hi, &world->err),
+                          &world->err);
+            held = rows_between(world, &table, &cut, lo, hi);
+            assert_true(held >= 1);
+            if (pass == 0) assert_true(held <= 10);
+            total += held;
+            lo = hi;
+            if (is_last) break;
+        } while (true);
+        assert_int_equal(total, 60);
+        cutter_close(cutter);
+    }
+}
+
 static void locks_and_isolation_are_as_asked_for(void **state) /* 1.7 */
 {
-    World         *world   = world_of(state);
-    CaptureTable   table   = find(world, "odd");
-    MssqlOptions   options = world_options(world);
-    Mssql         *strict;
-    SqlConn       *writer;
-    Schema         schema = captured_schema(world, &table.instances[0]);
-    TablePartition whole  = {0};
-    TablePlan      plan   = {.partitions = &whole, .partition_count = 1};
-    Offset         stamp  = {.lsn = max_lsn(world)};
-    RowStream     *stream;
-    int64_t        rows;
-    Str            text;
+    World       *world   = world_of(state);
+    CaptureTable table   = find(world, "odd");
+    MssqlOptions options = world_options(world);
+    Mssql       *strict;
+    SqlConn     *writer;
+    Schema       schema = captured_schema(world, &table.instances[0]);
+    TableRead    read   = whole_table(world, &table, &schema);
+    RowStream   *stream;
+    int64_t      rows;
+    Str          text;
 
     options.lock_timeout_ms = 0;
     assert_ok(mssql_open(&options, &strict, &world->err), &world->err);
@@ -480,8 +598,7 @@ static void locks_and_isolation_are_as_asked_for(void **state) /* 1.7 */
                   writer, STR("BEGIN TRAN; UPDATE dbo.[odd]]name] SET c = N'locked' WHERE a = 3;"),
                   &world->err),
               &world->err);
-    bool ok = mssql_read_table(strict, &table, &plan, 0, &schema, STR("x"), &stamp, world->arena,
-                               &rows, &stream, &world->err);
+    bool ok = mssql_read_table(strict, &read, &rows, &stream, &world->err);
     if (ok) { /* the lock may be met after rows were sent */
         ok = world_rows(world, stream, true, &text);
         row_stream_close(stream);
@@ -493,8 +610,7 @@ static void locks_and_isolation_are_as_asked_for(void **state) /* 1.7 */
 
     options.isolation_snapshot = true;
     assert_ok(mssql_open(&options, &strict, &world->err), &world->err);
-    assert_false(mssql_read_table(strict, &table, &plan, 0, &schema, STR("x"), &stamp, world->arena,
-                                  &rows, &stream, &world->err));
+    assert_false(mssql_read_table(strict, &read, &rows, &stream, &world->err));
     assert_err(&world->err, ERR_SOURCE_STATE, "ALLOW_SNAPSHOT_ISOLATION ON");
     assert_int_equal(world->err.native, 3952);
     assert_ok(sqlconn_execute(writer, STR("ROLLBACK"), &world->err), &world->err);
@@ -507,9 +623,7 @@ static void locks_and_isolation_are_as_asked_for(void **state) /* 1.7 */
                   &world->err),
               &world->err);
     err_clear(&world->err);
-    assert_ok(mssql_read_table(strict, &table, &plan, 0, &schema, STR("x"), &stamp, world->arena,
-                               &rows, &stream, &world->err),
-              &world->err);
+    assert_ok(mssql_read_table(strict, &read, &rows, &stream, &world->err), &world->err);
     assert_ok(world_rows(world, stream, true, &text), &world->err);
     row_stream_close(stream);
     assert_int_equal(rows, 60);
@@ -569,14 +683,11 @@ static void what_the_login_lacks_is_named_with_its_grant(void **state) /* Q23; 1
     row_stream_close(stream);
     assert_true(m.rows > 0);
 
-    TablePartition whole = {0};
-    TablePlan      plan  = {.partitions = &whole, .partition_count = 1};
-    Offset         stamp = {.lsn = max_lsn(world)};
-    int64_t        rows;
-    CaptureTable   odd        = find(world, "odd");
-    Schema         odd_schema = captured_schema(world, &odd.instances[0]);
-    assert_false(mssql_read_table(reader, &odd, &plan, 0, &odd_schema, STR("x"), &stamp,
-                                  world->arena, &rows, &stream, &world->err));
+    int64_t      rows;
+    CaptureTable odd        = find(world, "odd");
+    Schema       odd_schema = captured_schema(world, &odd.instances[0]);
+    TableRead    read       = whole_table(world, &odd, &odd_schema);
+    assert_false(mssql_read_table(reader, &read, &rows, &stream, &world->err));
     assert_err(&world->err, ERR_PERMISSION, "GRANT SELECT ON [dbo].[odd]]name] TO [cdc_reader]");
     mssql_close(reader);
 }
@@ -785,6 +896,8 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(commit_times_follow_the_zone_through_the_repeated_hour),
     cmocka_unit_test(a_time_leads_to_the_last_commit_that_is_not_later),
     cmocka_unit_test(a_table_is_cut_into_parts_that_hold_each_row_once),
+    cmocka_unit_test(an_integer_key_is_cut_into_chunks),
+    cmocka_unit_test(other_keys_are_cut_into_chunks),
     cmocka_unit_test(locks_and_isolation_are_as_asked_for),
     cmocka_unit_test(what_the_login_lacks_is_named_with_its_grant),
     cmocka_unit_test(logins_and_databases_that_are_wrong_say_so),

@@ -1,8 +1,9 @@
-/* mssql_plan.h - shared by the planning and the reading of a table (mssql_plan.c, mssql_table.c).
- */
-#ifndef TIDELAKE_SOURCE_MSSQL_PLAN_H
-#define TIDELAKE_SOURCE_MSSQL_PLAN_H
+/* mssql_cut_internal.h - shared by the questions about a table's key and the reading of its rows
+ * (mssql_cut.c, mssql_cutter.c, mssql_table.c). */
+#ifndef TIDELAKE_SOURCE_MSSQL_CUT_INTERNAL_H
+#define TIDELAKE_SOURCE_MSSQL_CUT_INTERNAL_H
 
+#include "source/mssql_cut.h"
 #include "source/mssql_internal.h"
 
 /* The instance whose view of the table counts: the newest. */
@@ -12,9 +13,5 @@ const CaptureInstance *table_newest(const CaptureTable *table);
 void append_read_prefix(const Mssql *mssql, bool with_isolation, Buf *buf);
 /* [schema].[table], checked. */
 bool table_name(const CaptureTable *table, Arena *arena, Str *out, Err *err) MUST_CHECK;
-
-/* The cut columns as key columns; `can_bound_out` false: the table is one part. */
-bool plan_key_columns(const CaptureTable *table, const Str *names, size_t count, Arena *arena,
-                      KeyColumn **out, bool *can_bound_out, Err *err) MUST_CHECK;
 
 #endif

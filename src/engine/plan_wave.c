@@ -1,0 +1,28 @@
+/* plan_wave.c - the width of a wave. */
+#include "engine/plan_wave.h"
+
+#include <assert.h>
+#include <math.h>
+
+int64_t plan_wave_chunks(int64_t connections, const WavePace *pace, int64_t chunk_count,
+                         int64_t left)
+{
+    double rounds = 1;
+
+    assert(connections >= 1);
+    if (pace->round_seconds > 0 && pace->target_seconds > 0) {
+        rounds = pace->target_seconds / pace->round_seconds;
+        if (pace->rest_seconds >= 0)
+            rounds = fmin(rounds, pace->rest_seconds / pace->round_seconds);
+        rounds = fmax(1, floor(fmin(rounds, (double)chunk_count)));
+    }
+    int64_t chunks = (int64_t)rounds * connections;
+    return chunks < left ? chunks : left;
+}
+
+double plan_wave_pace(double seconds, int64_t chunks, int64_t connections)
+{
+    assert(connections >= 1);
+    if (!(seconds > 0) || chunks < 1) return 0;
+    return seconds / (double)((chunks + connections - 1) / connections);
+}
