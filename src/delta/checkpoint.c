@@ -1,6 +1,7 @@
 /* Checkpoints (delta.md 2.13): the state of a version as one Parquet file, checked by reading it
  * back before it gets its name, and only then announced. */
 #include "delta/delta_internal.h"
+#include "delta/log_cleanup.h"
 #include "delta/maintain.h"
 
 #include <errno.h>
@@ -262,6 +263,49 @@ static bool announce(const DeltaTable *table, int64_t version, const Counts *cou
     return store_replace(table->context->store, path, str_bytes(buf_str(&buf)), err);
 }
 
+/* One that is there already, of another writer or from a run that died before it announced it. */
+static bool announce_found(const DeltaTable *table, Arena *arena, Err *err)
+{
+    Str            path    = store_join(arena, table->place.log_path,
+                                        log_name_checkpoint(arena, table->state->version));
+    DuckSession   *session = NULL;
+    RowStream     *rows    = NULL;
+    Counts         counts  = {0};
+    LastCheckpoint hint;
+    StoreEntry     entry;
+    Str            local;
+
+    if (last_checkpoint_read(&table->place, arena, &hint, err) &&
+        hint.version >= table->state->version)
+        return true;
+    if (err->code != ERR_NONE) return false;
+    bool ok = store_stat(table->context->store, path, &entry, err) &&
+              store_fetch_local(table->context->store, path, arena, &local, err) &&
+              duck_session_open(table->context->duck, &session, err) &&
+              duck_checkpoint_read(session, &local, 1, arena, &rows, err) &&
+              count_rows(rows, &counts, err);
+    row_stream_close(rows);
+    duck_session_close(session);
+    if (ok && (counts.protocols != 1 || counts.metadatas != 1))
+        return err_set(err, ERR_DAMAGED,
+                       "%.*s is there and is no whole checkpoint; remove it and run this again",
+                       STR_ARG(path));
+    counts.adds = (int64_t)file_set_count(table->state->files); /* with those of sidecars */
+    return ok && announce(table, table->state->version, &counts, entry.size_bytes, arena, err);
+}
+
+/* A file of no bytes is as good as absent (1.1), but in the way. */
+static bool remove_empty(const DeltaTable *table, Str path, Err *err)
+{
+    StoreEntry entry;
+
+    if (store_stat(table->context->store, path, &entry, err))
+        return entry.size_bytes > 0 || store_remove(table->context->store, path, err);
+    if (err->code != ERR_NOT_FOUND) return false;
+    err_clear(err);
+    return true;
+}
+
 static bool write_checkpoint(DeltaTable *table, StoreStaging *staging, Arena *arena, Err *err)
 {
     int64_t    version = table->state->version;
@@ -282,7 +326,8 @@ static bool write_checkpoint(DeltaTable *table, StoreStaging *staging, Arena *ar
      * to it (2.10) */
     Str stale = store_join(arena, table->place.log_path,
                            str_printf(arena, ".%.*s.crc", STR_ARG(name)));
-    if (!store_remove(table->context->store, stale, err)) return false;
+    if (!store_remove(table->context->store, stale, err) || !remove_empty(table, path, err))
+        return false;
     if (!store_staging_publish(staging, name, path, &entry, err)) {
         if (err->code != ERR_CONFLICT) return false;
         err_clear(err); /* another writer's, of the same state */
@@ -350,6 +395,7 @@ bool delta_table_write_checkpoint(DeltaTable *table, bool *written_out, Err *err
     bool          there   = false;
 
     bool ok = can_checkpoint(table, err) && checkpoint_is_there(table, arena, &there, err);
+    if (ok && there) ok = announce_found(table, arena, err);
     if (ok && !there)
         ok = store_staging_open(table->context->store, table->place.path, STR("checkpoint"),
                                 table->context->rng, &staging, err) &&
@@ -394,6 +440,7 @@ void checkpoint_when_due(DeltaTable *table, bool is_forced)
     if (delta_table_checkpoint(table, &err)) {
         log_debug(table->context->log, "delta", "checkpoint written",
                   LOG_STR("table", table->place.path), LOG_I64("version", version));
+        log_clean_when_due(table);
         return;
     }
     char text[512];

@@ -31,6 +31,7 @@ typedef struct DeltaContext {
     Cancel         *cancel;      /* may be NULL */
     Str             engine_info; /* "tidelake/0.1.0", for commitInfo */
     DuckCompression compression;
+    int64_t         log_retention_us; /* of tables that do not say; 0: 30 days */
     /* Holds one item, which a commit takes and gives back: tasks of one process take turns instead
      * of racing. NULL: they race as processes do. */
     Queue *turn;

@@ -414,6 +414,7 @@ struct DeltaTable {
     LogState     *state;
     int64_t       checkpoint_version; /* newest known, NO_VERSION */
     int64_t       listed_ns;          /* monotonic time of the last listing */
+    int64_t       cleaned_day;        /* UTC day of the last log cleanup, 0 */
     bool          has_warned;         /* of txn entries that may be dropped too early */
 };
 
@@ -421,6 +422,16 @@ bool          table_refresh(DeltaTable *table, LogChanges *changes, Err *err) MU
 const Header *table_header(const DeltaTable *table);
 
 /* --- history.c --- */
+/* A commit that the log still holds, and its time (1.14). */
+typedef struct CommitFile {
+    int64_t version;
+    int64_t modified_ms;
+} CommitFile;
+
+/* The newest commit at or before a time, with its time; NO_VERSION: none that the log holds.
+ * `newest` stands at the newest version. */
+bool log_find_as_of(const DeltaTable *newest, int64_t at_ms, CommitFile *out,
+                    CommitFile *oldest_out, Err *err) MUST_CHECK;
 /* inCommitTimestamp of a commit; ERR_DAMAGED when it has none. */
 bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
                            Err *err) MUST_CHECK;

@@ -3,12 +3,6 @@
 
 #define NO_TIME ((int64_t)-1)
 
-/* A commit that the log still holds. */
-typedef struct CommitFile {
-    int64_t version;
-    int64_t modified_ms;
-} CommitFile;
-
 typedef struct CommitList {
     CommitFile *items; /* ascending */
     size_t      count;
@@ -166,7 +160,7 @@ bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
     return ok;
 }
 
-/* --- time travel by time --- */
+/* --- commit times (1.14) --- */
 
 /* File times made monotonic: t(v+1) <= t(v) becomes t(v) + 1 ms. */
 static void make_monotonic(CommitList *commits)
@@ -184,43 +178,70 @@ static int64_t in_commit_from(const DeltaTable *newest)
     return header_property_i64(header, "delta.inCommitTimestampEnablementVersion", 0);
 }
 
-static bool find_as_of(const DeltaTable *newest, const CommitList *commits, int64_t at_ms,
-                       int64_t *version_out, Err *err)
+static bool read_time(const DeltaTable *newest, const CommitFile *commit, int64_t *ms_out, Err *err)
 {
-    int64_t own_from = in_commit_from(newest);
+    *ms_out = commit->modified_ms;
+    return commit->version < in_commit_from(newest) ||
+           log_read_in_commit_ms(&newest->place, commit->version, ms_out, err);
+}
 
-    for (size_t i = commits->count; i-- > 0;) {
-        int64_t time_ms = commits->items[i].modified_ms;
-        if (commits->items[i].version >= own_from &&
-            !log_read_in_commit_ms(&newest->place, commits->items[i].version, &time_ms, err))
-            return false;
-        if (time_ms > at_ms) continue;
-        *version_out = commits->items[i].version;
-        return true;
+/* Times grow from commit to commit, so few of them need to be read. */
+bool log_find_as_of(const DeltaTable *newest, int64_t at_ms, CommitFile *out,
+                    CommitFile *oldest_out, Err *err)
+{
+    Arena     *scratch = arena_new();
+    CommitList commits = {0};
+    size_t     lo = 0, hi = 0; /* commits before `lo` are not later, those from `hi` on are */
+
+    *out = *oldest_out = (CommitFile){.version = NO_VERSION};
+    bool ok = list_commits(&newest->place, 0, newest->state->version, scratch, &commits, err);
+    make_monotonic(&commits);
+    for (hi = commits.count; ok && lo < hi;) {
+        size_t     middle = lo + (hi - lo) / 2;
+        CommitFile commit = commits.items[middle];
+        ok                = read_time(newest, &commit, &commit.modified_ms, err);
+        if (ok && commit.modified_ms <= at_ms) {
+            lo   = middle + 1;
+            *out = commit;
+        } else {
+            hi = middle;
+        }
     }
-    return err_set(
+    if (ok && commits.count > 0) {
+        *oldest_out = commits.items[0];
+        ok          = read_time(newest, &commits.items[0], &oldest_out->modified_ms, err);
+    }
+    arena_close(scratch);
+    return ok;
+}
+
+static bool fail_too_old(const DeltaTable *newest, const CommitFile *oldest, Err *err)
+{
+    Arena *scratch = arena_new();
+
+    (void)err_set(
         err, ERR_NOT_FOUND,
-        "DELTA-L03 table %.*s: no version that is left was committed at that time or before",
-        STR_ARG(newest->place.path));
+        "DELTA-L03 table %.*s: no version that is left was committed at that time or before; the "
+        "oldest commit in the log is version %lld of %.*s",
+        STR_ARG(newest->place.path), (long long)oldest->version,
+        STR_ARG(time_format_ms(scratch, oldest->modified_ms * 1000)));
+    arena_close(scratch);
+    return false;
 }
 
 bool delta_table_open_as_of(DeltaContext *context, Str path, int64_t utc_us, DeltaTable **out,
                             Err *err)
 {
-    Arena      *scratch = arena_new();
-    DeltaTable *newest  = NULL;
-    CommitList  commits = {0};
-    int64_t     version = NO_VERSION;
-    int64_t     at_ms   = utc_us >= 0 ? utc_us / 1000 : -((-utc_us + 999) / 1000);
+    DeltaTable *newest = NULL;
+    CommitFile  found, oldest;
+    int64_t     at_ms = utc_us >= 0 ? utc_us / 1000 : -((-utc_us + 999) / 1000);
 
     bool ok = delta_table_open(context, path, &newest, err) &&
-              list_commits(&newest->place, 0, newest->state->version, scratch, &commits, err);
-    if (ok) {
-        make_monotonic(&commits);
-        ok = find_as_of(newest, &commits, at_ms, &version, err) &&
-             delta_table_open_version(context, path, version, out, err);
-    }
+              log_find_as_of(newest, at_ms, &found, &oldest, err);
+    if (ok && found.version == NO_VERSION)
+        ok = fail_too_old(newest, &oldest, err);
+    else if (ok)
+        ok = delta_table_open_version(context, path, found.version, out, err);
     delta_table_close(newest);
-    arena_close(scratch);
     return ok;
 }

@@ -19,6 +19,13 @@ typedef struct DeltaProgress {
 /* delta_table_checkpoint, and whether one was written rather than found. */
 bool delta_table_write_checkpoint(DeltaTable *table, bool *written_out, Err *err) MUST_CHECK;
 
+/* --- log cleanup (delta.md 2.14) --- */
+
+/* Removes commits, checkpoints and what belongs to them from before the newest checkpoint that the
+ * log's retention (delta.logRetentionDuration, else the context's) still needs. Runs by itself after
+ * checkpoints; does nothing where the table forbids it. The table stands at the newest version. */
+bool delta_table_clean_log(DeltaTable *table, int64_t *removed_out, Err *err) MUST_CHECK;
+
 /* --- optimize (delta.md 2.16) --- */
 
 #define DELTA_TARGET_BYTES_DEFAULT (INT64_C(256) << 20)

@@ -18,10 +18,11 @@ static bool fetch_one(const DeltaTable *table, const DeltaFile *file, Arena *are
     if (store_fetch_local(table->context->store, path, arena, local_out, err)) return true;
     if (err->code != ERR_NOT_FOUND)
         return err_context(err, "table %.*s", STR_ARG(table->place.path));
-    return err_set(
-        err, ERR_DAMAGED,
-        "DELTA-L08 table %.*s: version %lld is no longer complete: %.*s was removed by VACUUM",
-        STR_ARG(table->place.path), (long long)table->state->version, STR_ARG(path));
+    return err_set(err, ERR_DAMAGED,
+                   "DELTA-L08 table %.*s: version %lld is no longer complete: %.*s was removed by "
+                   "VACUUM; look at "
+                   "a newer version",
+                   STR_ARG(table->place.path), (long long)table->state->version, STR_ARG(path));
 }
 
 static ScanPlan plan_of(size_t count, Arena *arena)

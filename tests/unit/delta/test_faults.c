@@ -1,4 +1,5 @@
-/* Every store call of create, append, rewrite, checkpoint, optimize and vacuum fails once, before and after its
+/* Every store call of create, append, rewrite, checkpoint, optimize, vacuum and log cleanup
+ * fails once, before and after its
  * effect, alone or as the end of the process: the table opens at the old or the new version,
  * never another, and a rerun finishes (test 6 of delta.md 7). */
 #include "support/test_support.h"
@@ -20,6 +21,7 @@ typedef struct Scenario {
     void (*prepare)(World *world);
     /* What a finished run leaves besides rows; NULL: nothing. */
     void (*check)(World *world);
+    bool drops_versions; /* older ones than the newest */
 } Scenario;
 
 static bool run_create(World *world, Err *err)
@@ -184,17 +186,45 @@ static void check_vacuumed(World *world)
     assert_int_equal(count_files(world, "t"), 3);
 }
 
+/* A checkpoint at the newest version, so that everything before it may go. */
+static void put_checkpoint(World *world)
+{
+    DeltaTable *table = open_table(world, "t");
+    assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
+    delta_table_close(table);
+}
+
+static bool run_clean_log(World *world, Err *err)
+{
+    const int64_t day_us = INT64_C(86400) * 1000000;
+    DeltaTable   *table  = NULL;
+    int64_t       now    = world->clock.us, removed;
+
+    world->clock.us = TEST_UTC_US + 40 * day_us;
+    bool ok         = delta_table_open(&world->context, STR("t"), &table, err) &&
+              delta_table_clean_log(table, &removed, err);
+    world->clock.us = now;
+    delta_table_close(table);
+    return ok;
+}
+
+static void check_cleaned(World *world)
+{
+    assert_int_equal(count_files(world, "t/_delta_log"), 3); /* commit, checkpoint, hint */
+}
+
 static const Scenario scenarios[] = {
-    {"create", -1, run_create, 0, 0, 1, NULL, NULL},
-    {"append", 3, run_append, 30, 37, 1, NULL, NULL},
-    {"append with a checkpoint", 9, run_append, 90, 97, 1, NULL, NULL}, /* the tenth */
-    {"rewrite", 3, run_rewrite, 30, 15, 1, NULL, NULL},
-    {"rewrite with a checkpoint", 9, run_rewrite, 90, 45, 1, NULL, NULL},
-    {"checkpoint", 4, run_checkpoint, 40, 40, 0, NULL, check_checkpoint},
-    {"optimize", 4, run_optimize, 40, 40, 1, NULL, check_optimized},
-    {"optimize with a checkpoint", 9, run_optimize, 90, 90, 1, NULL, check_optimized},
-    {"vacuum", 3, run_vacuum, 30, 30, 0, put_garbage, check_vacuumed},
-    {"delete by vector", 3, run_delete, 30, 15, 1, NULL, NULL},
+    {"create", -1, run_create, 0, 0, 1, NULL, NULL, false},
+    {"append", 3, run_append, 30, 37, 1, NULL, NULL, false},
+    {"append with a checkpoint", 9, run_append, 90, 97, 1, NULL, NULL, false}, /* the tenth */
+    {"rewrite", 3, run_rewrite, 30, 15, 1, NULL, NULL, false},
+    {"rewrite with a checkpoint", 9, run_rewrite, 90, 45, 1, NULL, NULL, false},
+    {"checkpoint", 4, run_checkpoint, 40, 40, 0, NULL, check_checkpoint, false},
+    {"optimize", 4, run_optimize, 40, 40, 1, NULL, check_optimized, false},
+    {"optimize with a checkpoint", 9, run_optimize, 90, 90, 1, NULL, check_optimized, false},
+    {"vacuum", 3, run_vacuum, 30, 30, 0, put_garbage, check_vacuumed, false},
+    {"log cleanup", 6, run_clean_log, 60, 60, 0, put_checkpoint, check_cleaned, true},
+    {"delete by vector", 3, run_delete, 30, 15, 1, NULL, NULL, false},
 };
 
 static World *base_world(void **state, const Scenario *scenario)
@@ -235,13 +265,18 @@ static World *world_copy(void **state, World *base)
 }
 
 /* Every version opens, and its files are there. */
-static void assert_versions_whole(World *world, int64_t last)
+static void assert_versions_whole(World *world, const Scenario *scenario, int64_t last)
 {
     for (int64_t version = 0; version <= last; version++) {
         DeltaTable *table = NULL;
         Str         sql;
-        assert_ok(delta_table_open_version(&world->context, STR("t"), version, &table, &world->err),
-                  &world->err);
+        bool ok = delta_table_open_version(&world->context, STR("t"), version, &table, &world->err);
+        if (!ok && scenario->drops_versions && version < last) {
+            assert_err(&world->err, ERR_NOT_FOUND, "DELTA-L03");
+            err_clear(&world->err);
+            continue;
+        }
+        assert_ok(ok, &world->err);
         assert_ok(delta_scan_sql(table, NULL, 0, NULL, false, world->arena, &sql, &world->err),
                   &world->err);
         delta_table_close(table);
@@ -269,7 +304,7 @@ static void assert_old_or_new(World *world, const Scenario *scenario, const char
         fail_msg("%s, %s: version %lld with %lld rows", scenario->name, when, (long long)version,
                  (long long)rows);
     delta_table_close(table);
-    assert_versions_whole(world, version);
+    assert_versions_whole(world, scenario, version);
 }
 
 /* The rows that the log announces; that they are there was looked at before. */
@@ -378,9 +413,14 @@ static void vacuum_survives_a_failure_of_every_step(void **state)
     check_scenario(state, &scenarios[8]);
 }
 
-static void deleting_rows_survives_a_failure_of_every_step(void **state)
+static void log_cleanup_survives_a_failure_of_every_step(void **state)
 {
     check_scenario(state, &scenarios[9]);
+}
+
+static void deleting_rows_survives_a_failure_of_every_step(void **state)
+{
+    check_scenario(state, &scenarios[10]);
 }
 
 /* ENOSPC and EROFS from one step on: a clear message, nothing half-written, and the next run
@@ -413,6 +453,7 @@ int main(void)
         cmocka_unit_test(optimize_survives_a_failure_of_every_step),
         cmocka_unit_test(optimize_at_a_checkpoint_survives_a_failure_of_every_step),
         cmocka_unit_test(vacuum_survives_a_failure_of_every_step),
+        cmocka_unit_test(log_cleanup_survives_a_failure_of_every_step),
         cmocka_unit_test(deleting_rows_survives_a_failure_of_every_step),
         cmocka_unit_test(a_full_or_read_only_disk_leaves_the_table_as_it_was),
     };
