@@ -3,25 +3,7 @@
 #include "cli/output.h"
 #include "cli/stream_settings.h"
 #include "cli/wire.h"
-
-typedef struct Running {
-    Env          *env;
-    StreamOptions options;
-    StreamResult  result;
-    Outcome      *outcome;
-    size_t        stream_count;
-    Task         *task;
-} Running;
-
-static void run(void *arg)
-{
-    Running *running = arg;
-    Outcome *outcome = running->outcome;
-
-    outcome->result = &running->result;
-    outcome->ok     = stream_run(running->env, &running->options, &running->result, &outcome->err);
-    outcome_log_failure(outcome, running->stream_count, running->env->log, "stream");
-}
+#include "engine/streams.h"
 
 static void write_result(JsonWriter *json, const void *arg)
 {
@@ -63,11 +45,22 @@ static bool read_max_batches(const Invocation *invocation, int64_t *out, Err *er
                    STR_ARG(text));
 }
 
+static void take_outcomes(const ChosenStream *chosen, const StreamRun *runs, size_t count,
+                          Outcome *outcomes)
+{
+    for (size_t i = 0; i < count; i++)
+        outcomes[i] = (Outcome){.name   = chosen[i].name,
+                                .ok     = runs[i].ok,
+                                .err    = runs[i].err,
+                                .result = runs[i].was_run ? &runs[i].result : NULL};
+}
+
 bool cmd_stream(Invocation *invocation, Err *err)
 {
-    static const OutcomeForm form = {.write = write_result, .describe = describe};
+    static const OutcomeForm form  = {.write = write_result, .describe = describe};
+    Arena                   *arena = invocation->arena;
     ChosenStream            *chosen;
-    Running                 *streams;
+    StreamRun               *runs;
     Outcome                 *outcomes;
     size_t                   count;
     int64_t                  max_batches;
@@ -77,22 +70,17 @@ bool cmd_stream(Invocation *invocation, Err *err)
     if (!choose_streams(invocation, &chosen, &count, err) ||
         !read_max_batches(invocation, &max_batches, err))
         return false;
-    streams  = ARENA_ARRAY(invocation->arena, Running, count);
-    outcomes = ARENA_ARRAY(invocation->arena, Outcome, count);
+    runs     = ARENA_ARRAY(arena, StreamRun, count);
+    outcomes = ARENA_ARRAY(arena, Outcome, count);
     for (size_t i = 0; i < count; i++) {
-        outcomes[i].name = chosen[i].name;
-        streams[i] = (Running){.env = &wire.env, .outcome = &outcomes[i], .stream_count = count};
-        if (!stream_options_from_settings(&chosen[i].settings, invocation->arena,
-                                          &streams[i].options, err))
+        if (!stream_options_from_settings(&chosen[i].settings, arena, &runs[i].options, err))
             return err_context(err, "%.*s", STR_ARG(chosen[i].name));
-        streams[i].options.max_batches = max_batches;
+        runs[i].options.max_batches = max_batches;
     }
     ok = wire_open(invocation, &chosen[0].settings, true, &wire, err);
     if (ok) {
-        for (size_t i = 0; i < count; i++)
-            streams[i].task = sched_spawn(wire.env.sched, "stream", run, &streams[i]);
-        for (size_t i = 0; i < count; i++)
-            sched_join(wire.env.sched, streams[i].task);
+        streams_run(&wire.env, runs, count);
+        take_outcomes(chosen, runs, count, outcomes);
         ok = outcomes_finish(outcomes, count, &form, invocation->json, err);
     }
     invocation->exit_status = wire_exit_status(&wire, err);

@@ -20,7 +20,7 @@ static void write_many(JsonWriter *json, const Outcome *outcomes, size_t count,
     json_key(json, STR("failed"));
     json_object_begin(json);
     for (size_t i = 0; i < count; i++) {
-        if (outcomes[i].ok) continue;
+        if (outcomes[i].ok || outcomes[i].err.code == ERR_CANCELLED) continue;
         err_format(&outcomes[i].err, text, sizeof text);
         json_key(json, outcomes[i].name);
         json_str(json, str_from_c(text));
@@ -38,7 +38,8 @@ static bool print(const Outcome *outcomes, size_t count, const OutcomeForm *form
     bool       ok    = true;
 
     if (as_json) {
-        if (count == 1 && outcomes[0].ok)
+        if (count == 1 && outcomes[0].result &&
+            (outcomes[0].ok || outcomes[0].err.code == ERR_CANCELLED))
             form->write(&json, outcomes[0].result);
         else
             write_many(&json, outcomes, count, form);

@@ -23,8 +23,8 @@ typedef struct OutcomeForm {
  * is no failure. */
 void outcome_log_failure(const Outcome *outcome, size_t count, Log *log, const char *module);
 
-/* Prints the object of a single stream that went well, else {"streams": {...}, "failed": {...}};
- * for people a line for each result.
+/* Prints the object of a single stream that did not fail, else {"streams": {...}, "failed": {...}};
+ * for people a line for each result. One stopped on request has not failed.
  * True when all went well. Else `err` has the code the streams failed with when their exit codes
  * agree, ERR_FAILED when not; ERR_CANCELLED when some were stopped and none failed; ERR_STORE when
  * stdout cannot be written and nothing worse happened. */

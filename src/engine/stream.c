@@ -314,9 +314,10 @@ bool stream_run(Env *env, const StreamOptions *options, StreamResult *out, Err *
     if (ok) {
         out->start_lsn = out->end_lsn = OPT_LSN(stream.position.lsn);
         out->end_commit_ts            = stream.position.commit_ts;
-        ok                            = run_loop(&stream, err);
-        out->end_lsn                  = OPT_LSN(stream.position.lsn);
-        out->end_commit_ts            = stream.position.commit_ts;
+        if (options->on_started) options->on_started(options->on_started_arg);
+        ok                 = run_loop(&stream, err);
+        out->end_lsn       = OPT_LSN(stream.position.lsn);
+        out->end_commit_ts = stream.position.commit_ts;
     }
     close_stream(&stream);
     return ok || err_context(err, "%.*s", STR_ARG(options->capture_instance));

@@ -47,6 +47,9 @@ typedef struct StreamOptions {
     Schema        columns;             /* the `columns` option; none: what is captured */
     const Str    *snapshot_keys;
     size_t        snapshot_key_count;
+    /* Told when the start is over and batches begin, from the stream's task; may be NULL. */
+    void (*on_started)(void *arg);
+    void *on_started_arg;
 } StreamOptions;
 
 typedef struct StreamResult {
