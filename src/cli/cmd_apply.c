@@ -2,6 +2,7 @@
 #include "cli/outcome.h"
 #include "cli/output.h"
 #include "cli/stream_settings.h"
+#include "cli/template.h"
 #include "cli/wire.h"
 
 typedef struct Applying {
@@ -65,6 +66,15 @@ static bool leave_out_bronze_only(const Invocation *invocation, ChosenStream *ch
                    STR_ARG(invocation->config.path));
 }
 
+static bool read_options(const ChosenStream *chosen, Applying *applying, size_t count, Arena *arena,
+                         Err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!apply_options_from_settings(&chosen[i].settings, arena, &applying[i].options, err))
+            return err_context(err, "%.*s", STR_ARG(chosen[i].name));
+    return true;
+}
+
 bool cmd_apply(Invocation *invocation, Err *err)
 {
     static const OutcomeForm form  = {.write = write_result, .describe = describe};
@@ -84,10 +94,11 @@ bool cmd_apply(Invocation *invocation, Err *err)
     for (size_t i = 0; i < count; i++) {
         applying[i].settings = &chosen[i].settings;
         outcomes[i].name     = chosen[i].name;
-        if (!apply_options_from_settings(&chosen[i].settings, arena, &applying[i].options, err))
-            return err_context(err, "%.*s", STR_ARG(chosen[i].name));
     }
-    ok = wire_open(invocation, &chosen[0].settings, true, &wire, err);
+    if (!read_options(chosen, applying, count, arena, err)) return false;
+    ok = wire_open(invocation, &chosen[0].settings, true, &wire, err) &&
+         template_fill(chosen, count, &wire.env, arena, err) &&
+         read_options(chosen, applying, count, arena, err);
     for (size_t i = 0; ok && i < count; i++) {
         Outcome *outcome = &outcomes[i];
         outcome->ok      = apply_one(&wire.env, outcome->name, &applying[i], arena, &outcome->err);

@@ -2,6 +2,7 @@
 #include "cli/outcome.h"
 #include "cli/output.h"
 #include "cli/stream_settings.h"
+#include "cli/template.h"
 #include "cli/wire.h"
 #include "engine/streams.h"
 
@@ -45,6 +46,17 @@ static bool read_max_batches(const Invocation *invocation, int64_t *out, Err *er
                    STR_ARG(text));
 }
 
+static bool read_options(const ChosenStream *chosen, StreamRun *runs, size_t count,
+                         int64_t max_batches, Arena *arena, Err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!stream_options_from_settings(&chosen[i].settings, arena, &runs[i].options, err))
+            return err_context(err, "%.*s", STR_ARG(chosen[i].name));
+        runs[i].options.max_batches = max_batches;
+    }
+    return true;
+}
+
 static void take_outcomes(const ChosenStream *chosen, const StreamRun *runs, size_t count,
                           Outcome *outcomes)
 {
@@ -72,12 +84,10 @@ bool cmd_stream(Invocation *invocation, Err *err)
         return false;
     runs     = ARENA_ARRAY(arena, StreamRun, count);
     outcomes = ARENA_ARRAY(arena, Outcome, count);
-    for (size_t i = 0; i < count; i++) {
-        if (!stream_options_from_settings(&chosen[i].settings, arena, &runs[i].options, err))
-            return err_context(err, "%.*s", STR_ARG(chosen[i].name));
-        runs[i].options.max_batches = max_batches;
-    }
-    ok = wire_open(invocation, &chosen[0].settings, true, &wire, err);
+    if (!read_options(chosen, runs, count, max_batches, arena, err)) return false;
+    ok = wire_open(invocation, &chosen[0].settings, true, &wire, err) &&
+         template_fill(chosen, count, &wire.env, arena, err) &&
+         read_options(chosen, runs, count, max_batches, arena, err);
     if (ok) {
         streams_run(&wire.env, runs, count);
         take_outcomes(chosen, runs, count, outcomes);

@@ -289,7 +289,8 @@ bool config_read(Str path, const SettingId *used, size_t used_count, Arena *aren
     if (!ok && err->code == ERR_NOT_FOUND)
         err_set(err, ERR_CONFIG, "there is no configuration file %.*s", STR_ARG(path));
     ok = ok && parse(&reader, text, err) && check_distinct(out, SET_APP_ID, err) &&
-         check_distinct(out, SET_CHECKPOINT, err);
+         check_distinct(out, SET_CHECKPOINT, err) && check_distinct(out, SET_BRONZE, err) &&
+         check_distinct(out, SET_SILVER, err);
     store_close(files);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include "base/environment.h"
 #include "base/limits.h"
 #include "cli/nearest.h"
+#include "cli/template.h"
 #include "cli/wire.h"
 #include "types/column_list.h"
 
@@ -82,7 +83,7 @@ static bool refuse_shared(const Invocation *invocation, size_t count, Err *err)
 
     for (size_t i = 0; count > 1 && i < COUNT_OF(own); i++) {
         const SettingValue *value = &invocation->options.values[own[i]];
-        if (value->is_set)
+        if (value->is_set && !template_tells_streams_apart(own[i], value->text))
             return err_set(err, ERR_USAGE,
                            "%.*s would hold for %zu streams; name the one that is meant",
                            STR_ARG(value->origin), count);
@@ -98,6 +99,7 @@ bool choose_streams(Invocation *invocation, ChosenStream **out, size_t *count_ou
     *out       = ARENA_ARRAY(invocation->arena, ChosenStream,
                              MAX(invocation->arguments.count, config->stream_count) + 1);
     *count_out = 0;
+    if (!template_check_defaults(config, err)) return false;
     if (option.len && invocation->arguments.count)
         return err_set(err, ERR_USAGE,
                        "name the stream as an argument or with --capture-instance, not both");

@@ -82,6 +82,17 @@ bool mssql_find_table(Mssql *mssql, Str capture_instance, Arena *arena, CaptureT
                       Err *err) MUST_CHECK;
 /* Ignoring case, an exact match wins; NULL if there is none. */
 const CapturedColumn *capture_find_column(const CaptureInstance *instance, Str name);
+/* The source tables of several instances: one listing answers for all. Errors as
+ * mssql_find_table. */
+typedef struct SourceTable {
+    Str schema, name;
+} SourceTable;
+bool mssql_find_source_tables(Mssql *mssql, const Str *capture_instances, size_t count,
+                              Arena *arena, SourceTable *out, Err *err) MUST_CHECK;
+/* An instance of another table than `table` among `names`, one of which may be the beginning of a
+ * long one; empty when there is none. */
+bool mssql_find_other_table(Mssql *mssql, const CaptureTable *table, const Str *names, size_t count,
+                            Arena *arena, Str *instance_out, SourceTable *out, Err *err) MUST_CHECK;
 /* A DDL statement the capture job recorded, start < lsn <= end (Q21). */
 typedef struct DdlEvent {
     Lsn lsn;

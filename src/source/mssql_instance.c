@@ -249,6 +249,90 @@ bool mssql_find_table(Mssql *mssql, Str capture_instance, Arena *arena, CaptureT
            mssql_retry(mssql, "find_table", call_find, &call, err);
 }
 
+typedef struct TablesCall {
+    const Str   *names;
+    size_t       count;
+    Arena       *arena;
+    SourceTable *out;
+} TablesCall;
+
+static bool call_tables(Mssql *mssql, void *arg, Err *err)
+{
+    TablesCall *call = arg;
+    Listing     listing;
+
+    if (!list_instances(mssql->meta, STR_EMPTY, STR_EMPTY, call->arena, &listing, err))
+        return false;
+    for (size_t i = 0; i < call->count; i++) {
+        Match match;
+        if (!match_name(&listing, call->names[i], &match, err)) return false;
+        if (!match.found) match_default(&listing, call->names[i], call->arena, &match);
+        if (!match.found) return not_found(&listing, call->names[i], call->arena, err);
+        call->out[i] = (SourceTable){match.instance->source_schema, match.instance->source_table};
+    }
+    return true;
+}
+
+bool mssql_find_source_tables(Mssql *mssql, const Str *capture_instances, size_t count,
+                              Arena *arena, SourceTable *out, Err *err)
+{
+    TablesCall call = {capture_instances, count, arena, out};
+
+    return mssql_retry(mssql, "find_source_tables", call_tables, &call, err);
+}
+
+#define CUT_NAME_CHARS 32 /* statistics hold no more of a text */
+
+static bool may_be(const CaptureInstance *instance, Str name)
+{
+    return str_equal_ignoring_case(instance->name, name) ||
+           (name.len >= CUT_NAME_CHARS && str_starts_with(instance->name, name));
+}
+
+/* The instance of another table that the name must mean; NULL when it may be one of this table's. */
+static const CaptureInstance *find_other(const Listing *listing, const CaptureTable *table,
+                                         Str name)
+{
+    const CaptureInstance *found = NULL;
+
+    for (size_t i = 0; i < listing->count; i++) {
+        if (!may_be(&listing->items[i], name)) continue;
+        if (same_table(&listing->items[i], &table->instances[0])) return NULL;
+        found = &listing->items[i];
+    }
+    return found;
+}
+
+typedef struct OtherCall {
+    Arena  *arena;
+    Listing listing;
+} OtherCall;
+
+static bool call_list(Mssql *mssql, void *arg, Err *err)
+{
+    OtherCall *call = arg;
+
+    return list_instances(mssql->meta, STR_EMPTY, STR_EMPTY, call->arena, &call->listing, err);
+}
+
+bool mssql_find_other_table(Mssql *mssql, const CaptureTable *table, const Str *names, size_t count,
+                            Arena *arena, Str *instance_out, SourceTable *out, Err *err)
+{
+    OtherCall call = {.arena = arena};
+
+    *instance_out = STR_EMPTY;
+    if (count == 0) return true;
+    if (!mssql_retry(mssql, "find_other_table", call_list, &call, err)) return false;
+    for (size_t i = 0; i < count; i++) {
+        const CaptureInstance *other = find_other(&call.listing, table, names[i]);
+        if (!other) continue;
+        *instance_out = other->name;
+        *out          = (SourceTable){other->source_schema, other->source_table};
+        return true;
+    }
+    return true;
+}
+
 /* --- DDL (Q21) --- */
 
 typedef struct DdlCall {

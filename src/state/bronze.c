@@ -4,6 +4,7 @@
 #include "state/silver.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 
 #define PREFIX_COLUMNS    6
 #define SUFFIX_COLUMNS    3
@@ -250,6 +251,48 @@ static bool find_batch_commit(Bronze *bronze, Str sink_id, int64_t batch_id, boo
     }
     arena_close(scratch);
     return ok;
+}
+
+/* --- whose rows --- */
+
+static bool is_among(const Str *names, size_t count, Str name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal_ignoring_case(names[i], name)) return true;
+    return false;
+}
+
+static bool may_hold_any(const Bronze *bronze, const DeltaFile *file, const Str *names,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (delta_file_may_hold_range(bronze->table, file, STR("_capture_instance"), &names[i],
+                                      true, &names[i], true))
+            return true;
+    return false;
+}
+
+void bronze_find_others(const Bronze *bronze, const Str *names, size_t name_count, size_t limit,
+                        Arena *arena, Str **out, size_t *count_out)
+{
+    Arena           *scratch = arena_new();
+    const DeltaFile *file;
+    LIST(Str) found = {0};
+
+    for (size_t at = 0; bronze->table && found.count < limit &&
+                        delta_table_next_file(bronze->table, &at, &file);) {
+        DeltaBounds bounds;
+        if (may_hold_any(bronze, file, names, name_count)) continue;
+        arena_reset(scratch);
+        if (delta_file_find_bounds(bronze->table, file, STR("_capture_instance"), scratch,
+                                   &bounds) &&
+            bounds.min.ptr && !is_among(names, name_count, bounds.min) &&
+            !is_among(found.items, found.count, bounds.min))
+            *LIST_PUSH(arena, &found) = str_copy(arena, bounds.min);
+    }
+    arena_close(scratch);
+    *out       = found.items;
+    *count_out = found.count;
 }
 
 bool bronze_find_last_batch(const Bronze *bronze, Str sink_id, int64_t *out)

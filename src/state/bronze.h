@@ -31,6 +31,10 @@ bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err
 bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                          Str sink_id, int64_t batch_id, const BatchCounts *counts,
                          DeltaOutcome *out, Err *err) MUST_CHECK;
+/* Capture instances whose rows are in files that statistics show to hold none of `names` (ignoring
+ * case); long ones may be cut to their beginning. At most `limit`, in `arena`. */
+void bronze_find_others(const Bronze *bronze, const Str *names, size_t name_count, size_t limit,
+                        Arena *arena, Str **out, size_t *count_out);
 /* The newest batch of the sink id in the table as it was opened; false: none. */
 bool bronze_find_last_batch(const Bronze *bronze, Str sink_id, int64_t *out);
 /* Is the batch in, and what does its commit say? `has_counts` false: look into the source again. */

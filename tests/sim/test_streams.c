@@ -229,6 +229,43 @@ static void thirty_nine_go_on_without_the_one_that_lacks_a_grant(void **state) /
     world_close(world);
 }
 
+static void a_bronze_of_another_table_is_refused_at_once(void **state)
+{
+    World        *world = orders_and_customers(state);
+    Lsn           start = world_max_lsn(world);
+    StreamOptions options;
+    Process      *process;
+
+    (void)shop_insert(world, 1);
+    options = shop_stream_from(start);
+    (void)world_stream(world, &options);
+    int64_t version = world_version(world, BRONZE);
+
+    options.capture_instance = STR("dbo_customers");
+    options.app_id           = STR("customers-v1");
+    options.checkpoint       = STR("checkpoints/customers");
+    world_commit(world, "INSERT INTO dbo.customers VALUES (7)");
+    process = process_open(world, "other");
+    assert_false(process_stream(process, &options));
+    assert_err(&process->err, ERR_STATE, "dbo_orders, which is of table dbo.orders");
+    assert_err(&process->err, ERR_STATE, "reads dbo.customers");
+    process_close(process);
+    assert_int_equal(world_version(world, BRONZE), version);
+
+    /* Rows of an instance that is gone may be this table's. */
+    world_exec(world, "EXEC sys.sp_cdc_disable_table @source_schema = N'dbo', @source_name = "
+                      "N'orders', @capture_instance = N'dbo_orders'");
+    world_exec(world, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = "
+                      "N'orders', @role_name = NULL, @capture_instance = N'dbo_orders_v2'");
+    world_scan(world);
+    options                  = shop_stream_from(world_max_lsn(world));
+    options.capture_instance = STR("dbo_orders_v2");
+    options.app_id           = STR("orders-v2");
+    options.checkpoint       = STR("checkpoints/orders-v2");
+    (void)world_stream(world, &options);
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +273,7 @@ int main(void)
         cmocka_unit_test(one_that_fails_later_stops_alone),
         cmocka_unit_test(a_failed_start_stops_all),
         cmocka_unit_test(a_start_waits_for_the_one_before),
+        cmocka_unit_test(a_bronze_of_another_table_is_refused_at_once),
         cmocka_unit_test(thirty_nine_go_on_without_the_one_that_lacks_a_grant),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
