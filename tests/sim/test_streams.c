@@ -5,6 +5,7 @@
 #include "support/shop.h"
 
 #define MOST_STREAMS 40
+#define READER       "UID=reader;PWD=Reader.Word.1;DATABASE=shop"
 
 /* The streams of one call, and the process they run in. */
 typedef struct Many {
@@ -47,6 +48,7 @@ static void spawn(Many *many)
 static void stop(Many *many)
 {
     sched_join(world_sched(many->world), many->task);
+    sqldriver_close_kept(many->process->sql, STR(READER));
     process_close(many->process);
 }
 
@@ -186,7 +188,7 @@ static void thirty_nine_go_on_without_the_one_that_lacks_a_grant(void **state) /
         add_stream(&many, str_c(world_arena(world), str_printf(world_arena(world), "t%02d", i)),
                    start);
         many.runs[i].options.trigger           = TRIGGER_CONTINUOUS;
-        many.runs[i].options.source.connection = STR("UID=reader;PWD=Reader.Word.1;DATABASE=shop");
+        many.runs[i].options.source.connection = STR(READER);
     }
     spawn(&many);
     clock_sleep_ms(world_clock(world), 10000, NULL);
