@@ -67,7 +67,7 @@ static const FlagId    stream_flags[]    = {FLAG_MAX_BATCHES};
 static const SettingId apply_settings[]  = {
      SET_CONNECTION,  SET_CONNECT_TIMEOUT, SET_SILENCE_TIMEOUT,  SET_ROOT,   SET_FACTS,  SET_CONTROL,
      SET_COMPRESSION, SET_MEMORY_LIMIT,    SET_CAPTURE_INSTANCE, SET_BRONZE, SET_SILVER, SET_KEYS,
-     SET_GRANULARITY};
+     SET_GRANULARITY, SET_DELETION_VECTORS};
 static const SettingId table_settings[] = {SET_MEMORY_LIMIT};
 static const FlagId    table_flags[]    = {
           FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,

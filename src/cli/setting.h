@@ -64,7 +64,7 @@ typedef enum SettingType {
     X(COLUMNS,                  "columns",                  SECTION_STREAM, SETTING_COLUMNS,  NULL,          0, NULL,                            "columns to read, with their types; else every captured one") \
     X(SNAPSHOT_KEYS,            "snapshot_keys",            SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "columns a snapshot is cut on, instead of the unique index") \
     X(KEYS,                     "keys",                     SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "key columns of silver, instead of the unique index") \
-    X(DELETION_VECTORS,         "deletion_vectors",         SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "deletion vectors in silver tables made here (not used yet)") \
+    X(DELETION_VECTORS,         "deletion_vectors",         SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "silver tables made here lose rows by deletion vector; false: files are written anew, for readers that know no vectors") \
     X(PLANS,                    "plans",                    SECTION_STREAM, SETTING_TABLE,    NULL,          0, NULL,                            "table of chunk plans (not used yet)") \
     X(COMPACT_FACTS,            "compact_facts",            SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between compactions of facts (not used yet)") \
     X(COMPACT_BRONZE,           "compact_bronze",           SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between compactions of bronze (not used yet)") \

@@ -250,10 +250,11 @@ bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOp
               check_name(settings_text(settings, SET_CAPTURE_INSTANCE), err);
 
     if (!ok) return false;
-    *out = (ApplyOptions){.bronze  = table_ref(settings, SET_BRONZE, arena),
-                          .silver  = table_ref(settings, SET_SILVER, arena),
-                          .control = table_ref(settings, SET_CONTROL, arena),
-                          .facts   = table_ref(settings, SET_FACTS, arena)};
+    *out = (ApplyOptions){.bronze           = table_ref(settings, SET_BRONZE, arena),
+                          .silver           = table_ref(settings, SET_SILVER, arena),
+                          .control          = table_ref(settings, SET_CONTROL, arena),
+                          .facts            = table_ref(settings, SET_FACTS, arena),
+                          .deletion_vectors = settings_bool(settings, SET_DELETION_VECTORS)};
     return granularity_parse(settings_text(settings, SET_GRANULARITY), &out->granularity) ||
            err_set(err, ERR_INTERNAL, "unchecked granularity");
 }

@@ -40,7 +40,6 @@ typedef struct VectorReader {
 
 VectorReader vector_reader_open(const LogPlace *place, Arena *arena);
 void         vector_reader_close(VectorReader *reader);
-bool         delta_file_has_vector(const DeltaFile *file);
 /* Of a file that has one; the rows live in `arena`. ERR_DAMAGED DELTA-D01: the vector is damaged, L08: it is not there;
  * ERR_UNSUPPORTED DELTA-D02, D03: a form that is not read. */
 bool vector_reader_read(VectorReader *reader, const DeltaFile *file, Arena *arena, RowSet *out,

@@ -93,6 +93,7 @@ typedef struct DeltaFile {
 
 /* The rows that a reader is given: row_count without those its deletion vector covers; -1: unknown. */
 int64_t delta_file_count_rows(const DeltaFile *file);
+bool    delta_file_has_vector(const DeltaFile *file);
 /* Its path decoded, as the file is called: within the table unless absolute or a URI. */
 Str delta_file_get_name(const DeltaFile *file, Arena *arena);
 /* JSON text as written, empty: none. */

@@ -3,38 +3,12 @@
 #include "engine/apply.h"
 
 #include "base/buf.h"
-#include "base/list.h"
 
-#include "engine/apply_files.h"
 #include "engine/apply_internal.h"
 #include "state/bronze.h"
 #include "state/facts.h"
-#include "state/silver.h"
 
-#define MERGE_ATTEMPTS 10
-
-typedef struct Apply {
-    Env                *env;
-    const ApplyOptions *options;
-    ApplyResult        *result;
-    Arena              *arena;
-    Control            *control;
-    Facts              *facts; /* NULL: none */
-    Bronze             *bronze;
-    DeltaTable         *silver;
-    DuckSession        *session;
-    ControlRow          bronze_row, silver_row; /* as read before bronze was pinned */
-    Schema              bronze_schema;
-    ApplyPlan           plan;
-    ApplySql            sql;
-    Str     changes; /* SELECT of the rows to apply; empty: there are no files of them */
-    OptLsn  newest;  /* newest change among them */
-    bool    has_rows;
-    int64_t began_ns; /* for progress */
-} Apply;
-
-/* One step of the call, on the progress line; `file_total` 0: not by files. */
-static void tell(const Apply *apply, const char *what, size_t files_done, size_t file_total)
+void apply_tell(const Apply *apply, const char *what, size_t files_done, size_t file_total)
 {
     Progress progress = {.name     = apply->options->silver.label,
                          .what     = what,
@@ -289,7 +263,7 @@ static bool look_at_changes(Apply *apply, Err *err)
     bool       ok    = false;
 
     if (apply->changes.len == 0) return true;
-    tell(apply, "apply: reading changes", 0, 0);
+    apply_tell(apply, "apply: reading changes", 0, 0);
     for (size_t i = 0; i < apply->options->instance_count; i++) {
         Str name = duck_quote_literal(apply->arena, apply->options->instances[i]);
         buf_printf(&names, "%slower(%.*s)", i ? ", " : "", STR_ARG(name));
@@ -319,226 +293,6 @@ static bool look_at_changes(Apply *apply, Err *err)
 done:
     row_stream_close(rows);
     return ok;
-}
-
-/* Silver's columns, with those bronze gained at the end. */
-static bool prepare_silver(Apply *apply, Err *err)
-{
-    Schema  wanted = silver_schema_of_bronze(apply->arena, &apply->bronze_schema);
-    Schema *merged = ARENA_NEW(apply->arena, Schema);
-
-    if (!silver_open_or_create(apply->env->delta, &apply->options->silver, &apply->bronze_schema,
-                               &apply->silver, err))
-        return false;
-    *merged = schema_merge(apply->arena, delta_table_get_schema(apply->silver), &wanted);
-    *merged = schema_copy(apply->arena, merged);
-    if (merged->column_count > delta_table_get_schema(apply->silver)->column_count) {
-        DeltaCommit  commit = {.operation = STR("ADD COLUMNS"), .schema = merged};
-        DeltaOutcome outcome;
-        if (!delta_table_commit(apply->silver, &commit, &outcome, NULL, err)) return false;
-    }
-    apply->sql = (ApplySql){.arena     = apply->arena,
-                            .keys      = apply->options->keys,
-                            .key_count = apply->options->key_count,
-                            .silver    = merged};
-    return true;
-}
-
-typedef struct Merge {
-    Apply       *apply;
-    Arena       *arena;
-    DeltaWriter *writer;
-    LIST(DeltaAdd) adds;
-    const DeltaFile **touched;
-    size_t            touched_count;
-    int64_t           rows_written, rows_deleted;
-} Merge;
-
-static bool write_query(Merge *merge, Str select, Err *err)
-{
-    DeltaAdd add = {0};
-
-    if (!delta_writer_write_query(merge->writer, merge->apply->session, select, merge->arena, &add,
-                                  err))
-        return false;
-    if (add.row_count > 0) *LIST_PUSH(merge->arena, &merge->adds) = add;
-    return true;
-}
-
-/* The files with a row that goes, among the candidates. */
-static bool find_touched(Merge *merge, const DeltaFile **candidates, size_t count, Err *err)
-{
-    RowStream *rows = NULL;
-    RowBlock   block;
-    bool       ok = false;
-
-    merge->touched = ARENA_ARRAY(merge->arena, const DeltaFile *, count + 1);
-    if (!duck_query(merge->apply->session,
-                    STR("SELECT DISTINCT \"__$file\" FROM hit WHERE \"__$newer\" ORDER BY 1"),
-                    merge->arena, &rows, err))
-        goto done;
-    for (;;) {
-        if (!row_stream_next(rows, &block, err)) goto done;
-        if (block.row_count == 0) break;
-        for (size_t i = 0; i < block.row_count; i++) {
-            Str path = column_str(&block.columns[0], i);
-            for (size_t c = 0; c < count; c++)
-                if (str_equal(candidates[c]->path, path))
-                    merge->touched[merge->touched_count++] = candidates[c];
-        }
-    }
-    ok = true;
-done:
-    row_stream_close(rows);
-    return ok;
-}
-
-static bool count_rows(Merge *merge, Err *err)
-{
-    DuckSession *session = merge->apply->session;
-
-    return duck_query_i64(
-               session,
-               STR("SELECT count(*) FROM chg AS c WHERE c.\"__$operation\" NOT IN (1, 3) AND NOT "
-                   "EXISTS (SELECT 1 FROM hit AS h WHERE h.\"__$id\" = c.\"__$id\" AND NOT "
-                   "h.\"__$newer\")"),
-               &merge->rows_written, NULL, err) &&
-           duck_query_i64(session,
-                          STR("SELECT count(*) FROM hit AS h WHERE h.\"__$newer\" AND "
-                              "(h.\"__$id\" IS NULL OR h.\"__$operation\" IN (1, 3))"),
-                          &merge->rows_deleted, NULL, err);
-}
-
-/* Silver holds files: find what the changes meet, rewrite those files, add the new rows. */
-static bool merge_into_files(Merge *merge, Err *err)
-{
-    Apply            *apply = merge->apply;
-    const DeltaFile **files;
-    size_t            count;
-    int64_t           null_keys;
-    Str               scan;
-    bool              rebuild = apply->plan.with_snapshot_rows || apply->plan.rebuild;
-
-    tell(apply, "apply: matching keys", 0, 0);
-    if (!duck_execute(apply->session,
-                      apply_sql_make_chg(&apply->sql, apply->changes, &apply->bronze_schema), NULL,
-                      err))
-        return false;
-    if (!duck_query_i64(apply->session, apply_sql_has_null_keys(&apply->sql), &null_keys, NULL,
-                        err))
-        return false;
-    if (rebuild) {
-        files = ARENA_ARRAY(merge->arena, const DeltaFile *,
-                            delta_table_get_file_count(apply->silver) + 1);
-        count = 0;
-        for (size_t at = 0; delta_table_next_file(apply->silver, &at, &files[count]);)
-            count++;
-    } else if (!apply_find_candidates(apply->silver, apply->session, &apply->sql, merge->arena,
-                                      &files, &count, err)) {
-        return false;
-    }
-    if (!delta_scan_sql(apply->silver, files, count, NULL, true, merge->arena, &scan, err))
-        return false;
-    if (!duck_execute(apply->session, apply_sql_make_hit(&apply->sql, scan, null_keys > 0, rebuild),
-                      NULL, err))
-        return false;
-    if (!find_touched(merge, files, count, err) || !count_rows(merge, err)) return false;
-    for (size_t i = 0; i < merge->touched_count; i++) {
-        tell(apply, "apply: rewriting", i, merge->touched_count);
-        if (!delta_scan_sql(apply->silver, &merge->touched[i], 1, NULL, true, merge->arena, &scan,
-                            err))
-            return false;
-        if (!write_query(merge, apply_sql_rewrite(&apply->sql, scan, merge->touched[i]->path), err))
-            return false;
-    }
-    tell(apply, "apply: adding rows", 0, 0);
-    return write_query(merge, apply_sql_inserts(&apply->sql), err);
-}
-
-/* Silver holds no row: its first content streams straight from bronze. */
-static bool fill(Merge *merge, Err *err)
-{
-    Apply *apply = merge->apply;
-
-    tell(apply, "apply: filling", 0, 0);
-    if (!write_query(merge, apply_sql_fill(&apply->sql, apply->changes, &apply->bronze_schema),
-                     err))
-        return false;
-    merge->rows_written = merge->adds.count ? merge->adds.items[0].row_count : 0;
-    return true;
-}
-
-static bool commit_merge(Merge *merge, Err *err)
-{
-    Apply       *apply = merge->apply;
-    DeltaOutcome outcome;
-    DeltaPair    metrics[] = {{STR("numTargetRowsInserted"),
-                               str_printf(merge->arena, "%lld", (long long)merge->rows_written)},
-                              {STR("numTargetRowsDeleted"),
-                               str_printf(merge->arena, "%lld", (long long)merge->rows_deleted)}};
-    DeltaCommit  commit    = {.operation        = STR("MERGE"),
-                              .adds             = merge->adds.items,
-                              .add_count        = merge->adds.count,
-                              .removes          = merge->touched,
-                              .remove_count     = merge->touched_count,
-                              .read_whole_table = true,
-                              .metrics          = metrics,
-                              .metric_count     = COUNT_OF(metrics)};
-
-    if (merge->adds.count == 0 && merge->touched_count == 0) return true;
-    if (!delta_writer_publish(merge->writer, merge->adds.items, merge->adds.count, err))
-        return false;
-    return delta_table_commit(apply->silver, &commit, &outcome, NULL, err);
-}
-
-static bool merge_once(Apply *apply, Err *err)
-{
-    Merge merge = {.apply = apply, .arena = arena_new()};
-    bool  ok    = delta_writer_open(apply->silver, STR("apply"), NULL, &merge.writer, err);
-
-    for (size_t i = 0; ok && i < apply->options->key_count; i++)
-        delta_writer_index_column(merge.writer, apply->options->keys[i]);
-    if (ok && delta_table_get_file_count(apply->silver) == 0)
-        ok = fill(&merge, err);
-    else if (ok)
-        ok = merge_into_files(&merge, err);
-    ok = ok && commit_merge(&merge, err);
-    if (ok) {
-        apply->result->rows_written = merge.rows_written;
-        apply->result->rows_deleted = merge.rows_deleted;
-    }
-    delta_writer_close(merge.writer);
-    arena_close(merge.arena);
-    return ok;
-}
-
-/* Another writer of silver makes the match run again on what it left. */
-static bool merge(Apply *apply, Err *err)
-{
-    bool is_needed = apply->has_rows || apply->plan.with_snapshot_rows;
-
-    if (!is_needed || (apply->changes.len == 0 && delta_table_get_file_count(apply->silver) == 0))
-        return true;
-    if (apply->changes.len == 0) { /* the snapshot of an emptied table: every row goes */
-        const Schema    *schema = &apply->bronze_schema;
-        DeltaTable      *table  = bronze_get_table(apply->bronze);
-        Str              scan;
-        const DeltaFile *none = NULL;
-        if (!delta_scan_sql(table, &none, 0, NULL, false, apply->arena, &scan, err)) return false;
-        apply->changes = apply_sql_select_changes(&apply->sql, scan, schema, &apply->plan);
-    }
-    if (!apply_check_types(&apply->sql, apply->session, apply->changes, &apply->bronze_schema, err))
-        return false;
-    for (int attempt = 1;; attempt++) {
-        Err why = ERR_INIT;
-        if (merge_once(apply, &why)) break;
-        if (why.code != ERR_CONFLICT || attempt == MERGE_ATTEMPTS) return err_copy(err, &why);
-        log_warn(apply->env->log, "apply", "another writer changed silver, matching again",
-                 LOG_STR("silver", apply->options->silver.label), LOG_I64("attempt", attempt));
-    }
-    apply->result->rebuilt = apply->plan.rebuild &&
-                             (apply->plan.snapshot.is_set || apply->has_rows);
-    return true;
 }
 
 /* --- position and verdict --- */
@@ -577,9 +331,10 @@ static bool run(Apply *apply, Err *err)
             LOG_STR("bronze", apply->options->bronze.label));
         return true;
     }
-    if (!prepare_silver(apply, err)) return false;
+    if (!apply_open_silver(apply, err)) return false;
     if (!duck_session_open(apply->env->duck, &apply->session, err)) return false;
-    if (!look_at_changes(apply, err) || !merge(apply, err) || !record(apply, err)) return false;
+    if (!look_at_changes(apply, err) || !apply_merge(apply, err) || !record(apply, err))
+        return false;
     log_info(apply->env->log, "apply", "silver is up to bronze",
              LOG_STR("silver", apply->options->silver.label),
              LOG_TEXT("applied_lsn", apply->result->applied_lsn.is_set

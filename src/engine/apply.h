@@ -14,6 +14,7 @@ typedef struct ApplyOptions {
     size_t      instance_count;
     const Str  *keys; /* spelled as captured; at least 1 */
     size_t      key_count;
+    bool        deletion_vectors; /* a silver that is made here loses rows by vector */
 } ApplyOptions;
 
 typedef struct ApplyResult {

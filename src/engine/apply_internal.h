@@ -3,6 +3,8 @@
 #define TIDELAKE_ENGINE_APPLY_INTERNAL_H
 
 #include "engine/apply.h"
+#include "state/bronze.h"
+#include "state/facts.h"
 
 /* What to apply (7.2), decided from control, facts and bronze before anything is written. */
 typedef struct ApplyPlan {
@@ -24,8 +26,43 @@ typedef struct ApplySql {
     const Schema *silver; /* what silver will hold */
 } ApplySql;
 
-/* Statements over the temp tables `chg` (newest row per key, with `__$id`, `__$operation`) and
- * `hit` (rows of silver that a row of chg meets). */
+typedef struct Apply {
+    Env                *env;
+    const ApplyOptions *options;
+    ApplyResult        *result;
+    Arena              *arena;
+    Control            *control;
+    Facts              *facts; /* NULL: none */
+    Bronze             *bronze;
+    DeltaTable         *silver;
+    DuckSession        *session;
+    ControlRow          bronze_row, silver_row; /* as read before bronze was pinned */
+    Schema              bronze_schema;
+    ApplyPlan           plan;
+    ApplySql            sql;
+    Str     changes; /* SELECT of the rows to apply; empty: there are no files of them */
+    OptLsn  newest;  /* newest change among them */
+    bool    has_rows;
+    int64_t began_ns; /* for progress */
+} Apply;
+
+/* One step of the call, on the progress line; `file_total` 0: not by files. */
+void apply_tell(const Apply *apply, const char *what, size_t files_done, size_t file_total);
+
+/* --- apply_merge.c --- */
+bool apply_open_silver(Apply *apply, Err *err) MUST_CHECK;
+/* Brings the rows to apply into silver, in one commit or none, and tells the result what was
+ * written. Another writer of silver makes it match again. */
+bool apply_merge(Apply *apply, Err *err) MUST_CHECK;
+
+/* --- apply_sql.c --- */
+/* Statements over temp tables:
+ *   chg        the newest row per key, with `__$id` and `__$operation`
+ *   hit        the rows of silver that a row of chg meets (in a rebuild: every row), with
+ *              `__$newer`: the row goes
+ *   rewritten  `path` of the files that are written anew; others with hits lose rows by vector
+ *   home       per id that met rows: `newer`, all of them go; `path` of the rewritten file that gets
+ *              the new image, NULL: none, it goes with the inserts */
 Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema *bronze,
                              const ApplyPlan *plan);
 Str apply_sql_make_chg(const ApplySql *sql, Str changes, const Schema *bronze);
@@ -34,7 +71,9 @@ Str apply_sql_make_chg(const ApplySql *sql, Str changes, const Schema *bronze);
 Str apply_sql_fill(const ApplySql *sql, Str changes, const Schema *bronze);
 Str apply_sql_has_null_keys(const ApplySql *sql);
 Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys, bool rebuild);
-/* A touched file's content after the call: its survivors and the new images of its rows. */
+Str apply_sql_make_rewritten(const ApplySql *sql, const DeltaFile *const *files, size_t count);
+Str apply_sql_make_home(void);
+/* A rewritten file's content after the call: its survivors and the new images it is home to. */
 Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path);
 Str apply_sql_inserts(const ApplySql *sql);
 

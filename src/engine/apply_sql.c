@@ -168,8 +168,26 @@ Str apply_sql_make_hit(const ApplySql *sql, Str silver_scan, bool has_null_keys,
     return buf_str(&buf);
 }
 
-/* `__$newer` is true for a row that goes: its change replaces or deletes it, or (rebuild, no
- * `__$id`) its key is nowhere. */
+Str apply_sql_make_rewritten(const ApplySql *sql, const DeltaFile *const *files, size_t count)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    buf_append_c(&buf, "CREATE OR REPLACE TEMP TABLE rewritten AS SELECT unnest(CAST([");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&buf, "%s%.*s", i ? ", " : "",
+                   STR_ARG(duck_quote_literal(sql->arena, files[i]->path)));
+    buf_append_c(&buf, "] AS VARCHAR[])) AS path");
+    return buf_str(&buf);
+}
+
+Str apply_sql_make_home(void)
+{
+    return STR(
+        "CREATE OR REPLACE TEMP TABLE home AS SELECT h.\"__$id\" AS id, min(r.path) AS path, "
+        "bool_and(h.\"__$newer\") AS newer FROM hit AS h LEFT JOIN rewritten AS r ON r.path = "
+        "h.\"__$file\" WHERE h.\"__$id\" IS NOT NULL GROUP BY 1");
+}
+
 Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path)
 {
     Str name = duck_quote_literal(sql->arena, path);
@@ -178,12 +196,8 @@ Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path)
         sql->arena,
         "SELECT %.*s FROM (%.*s) AS t WHERE NOT EXISTS (SELECT 1 FROM hit AS h WHERE "
         "h.\"__$file\" = %.*s AND h.\"__$row\" = t.\"__$row\" AND h.\"__$newer\") "
-        "UNION ALL SELECT %.*s FROM chg AS c WHERE c.\"__$operation\" NOT IN (1, 3) AND "
-        "c.\"__$id\" IN (SELECT first_file.\"__$id\" FROM "
-        "(SELECT h.\"__$id\" AS \"__$id\", min(h.\"__$file\") AS \"__$file\", "
-        "bool_and(h.\"__$newer\") AS \"__$newer\" "
-        "FROM hit AS h WHERE h.\"__$id\" IS NOT NULL GROUP BY h.\"__$id\") AS first_file "
-        "WHERE first_file.\"__$newer\" AND first_file.\"__$file\" = %.*s)",
+        "UNION ALL SELECT %.*s FROM chg AS c JOIN home ON home.id = c.\"__$id\" WHERE "
+        "c.\"__$operation\" NOT IN (1, 3) AND home.newer AND home.path = %.*s",
         STR_ARG(silver_columns(sql, "t")), STR_ARG(file_scan), STR_ARG(name),
         STR_ARG(silver_columns(sql, "c")), STR_ARG(name));
 }
@@ -192,7 +206,8 @@ Str apply_sql_inserts(const ApplySql *sql)
 {
     return str_printf(
         sql->arena,
-        "SELECT %.*s FROM chg AS c WHERE c.\"__$operation\" NOT IN (1, 3) AND NOT EXISTS "
-        "(SELECT 1 FROM hit AS h WHERE h.\"__$id\" = c.\"__$id\")",
+        "SELECT %.*s FROM chg AS c LEFT JOIN home ON home.id = c.\"__$id\" WHERE "
+        "c.\"__$operation\" NOT IN (1, 3) AND (home.id IS NULL OR (home.newer AND home.path IS "
+        "NULL))",
         STR_ARG(silver_columns(sql, "c")));
 }

@@ -31,13 +31,14 @@ Schema silver_schema_of_bronze(Arena *arena, const Schema *bronze)
 }
 
 bool silver_open_or_create(DeltaContext *context, const TableRef *ref, const Schema *bronze,
-                           DeltaTable **out, Err *err)
+                           bool deletion_vectors, DeltaTable **out, Err *err)
 {
-    Arena *scratch = arena_new();
-    Schema schema  = silver_schema_of_bronze(scratch, bronze);
-    bool   ok      = table_ref_open_or_create(context, ref, KIND_SILVER, &schema,
-                                              STR("Current rows of the source table, one per key"), out,
-                                              err);
+    Arena              *scratch = arena_new();
+    Schema              schema  = silver_schema_of_bronze(scratch, bronze);
+    const DeltaProperty vectors = {STR("delta.enableDeletionVectors"), STR("true")};
+    bool                ok      = table_ref_open_or_make(context, ref, KIND_SILVER, &schema,
+                                                         STR("Current rows of the source table, one per key"),
+                                     deletion_vectors ? &vectors : NULL, out, err);
 
     arena_close(scratch);
     return ok;

@@ -10,8 +10,10 @@
 Schema silver_schema_of_bronze(Arena *arena, const Schema *bronze);
 /* True for bronze's metadata and sink columns, in any case. */
 bool bronze_is_metadata_column(Str name);
-/* The table may have more columns than bronze has now. ERR_STATE when something else is there. */
+/* The table may have more columns than bronze has now. One that is made takes deletion vectors when
+ * `deletion_vectors`; one that is there keeps to what it has. ERR_STATE when something else is
+ * there. */
 bool silver_open_or_create(DeltaContext *context, const TableRef *ref, const Schema *bronze,
-                           DeltaTable **out, Err *err) MUST_CHECK;
+                           bool deletion_vectors, DeltaTable **out, Err *err) MUST_CHECK;
 
 #endif

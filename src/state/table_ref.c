@@ -15,17 +15,25 @@ bool table_ref_open_if_exists(DeltaContext *context, const TableRef *ref, DeltaT
 bool table_ref_open_or_create(DeltaContext *context, const TableRef *ref, TableKind kind,
                               const Schema *schema, Str description, DeltaTable **out, Err *err)
 {
+    return table_ref_open_or_make(context, ref, kind, schema, description, NULL, out, err);
+}
+
+bool table_ref_open_or_make(DeltaContext *context, const TableRef *ref, TableKind kind,
+                            const Schema *schema, Str description, const DeltaProperty *property,
+                            DeltaTable **out, Err *err)
+{
     bool        ok      = false;
     DeltaTable *table   = NULL;
     Arena      *scratch = arena_new();
 
     if (!table_ref_open_if_exists(context, ref, &table, err)) goto done;
     if (!table) {
-        DeltaProperty property = table_kind_property(kind, scratch);
-        DeltaCreate   spec     = {.schema         = *schema,
-                                  .description    = description,
-                                  .properties     = &property,
-                                  .property_count = 1};
+        DeltaProperty properties[2] = {table_kind_property(kind, scratch)};
+        DeltaCreate   spec          = {.schema         = *schema,
+                                       .description    = description,
+                                       .properties     = properties,
+                                       .property_count = property ? 2 : 1};
+        if (property) properties[1] = *property;
         if (!delta_table_create(context, ref->path, &spec, &table, NULL, err)) goto done;
     }
     if (!table_migrate(context, table, kind, schema, err)) goto done;

@@ -16,6 +16,10 @@ typedef struct TableRef {
 bool table_ref_open_or_create(DeltaContext *context, const TableRef *ref, TableKind kind,
                               const Schema *schema, Str description, DeltaTable **out,
                               Err *err) MUST_CHECK;
+/* The same; one that is made has this property too (NULL: none). */
+bool table_ref_open_or_make(DeltaContext *context, const TableRef *ref, TableKind kind,
+                            const Schema *schema, Str description, const DeltaProperty *property,
+                            DeltaTable **out, Err *err) MUST_CHECK;
 /* *out NULL when there is no table at the path yet. */
 bool table_ref_open_if_exists(DeltaContext *context, const TableRef *ref, DeltaTable **out,
                               Err *err) MUST_CHECK;

@@ -403,15 +403,16 @@ ApplyOptions world_apply_options(const Str *keys, size_t key_count)
 {
     static const Str instances[] = {{"dbo_orders", 10}};
 
-    return (ApplyOptions){.bronze         = {STR(BRONZE), STR(BRONZE)},
-                          .silver         = {STR(SILVER), STR(SILVER)},
-                          .control        = {STR(CONTROL), STR(CONTROL)},
-                          .facts          = {STR(FACTS), STR(FACTS)},
-                          .granularity    = GRANULARITY_HOUR,
-                          .instances      = instances,
-                          .instance_count = 1,
-                          .keys           = keys,
-                          .key_count      = key_count};
+    return (ApplyOptions){.bronze           = {STR(BRONZE), STR(BRONZE)},
+                          .silver           = {STR(SILVER), STR(SILVER)},
+                          .control          = {STR(CONTROL), STR(CONTROL)},
+                          .facts            = {STR(FACTS), STR(FACTS)},
+                          .granularity      = GRANULARITY_HOUR,
+                          .instances        = instances,
+                          .instance_count   = 1,
+                          .keys             = keys,
+                          .key_count        = key_count,
+                          .deletion_vectors = true};
 }
 
 bool process_stream(Process *process, const StreamOptions *options)

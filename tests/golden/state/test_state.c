@@ -110,8 +110,8 @@ static void the_schemas_of_our_tables(void **state)
     assert_ok(facts_open(&lake->delta, &refs[1], &facts, &lake->err), &lake->err);
     assert_ok(control_open(&lake->delta, &refs[2], &control, &lake->err), &lake->err);
     assert_ok(silver_open_or_create(&lake->delta, &refs[3],
-                                    delta_table_get_schema(bronze_get_table(bronze)), &silver,
-                                    &lake->err),
+                                    delta_table_get_schema(bronze_get_table(bronze)), false,
+                                    &silver, &lake->err),
               &lake->err);
     assert_ok(plans_open(&lake->delta, &refs[4], &plans, &lake->err), &lake->err);
     assert_ok(report_open(&lake->delta, &refs[5], &report, &lake->err), &lake->err);

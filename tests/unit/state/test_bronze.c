@@ -283,8 +283,8 @@ static void silver_has_captured_columns_then_its_two(void **state) /* state.md 1
     (void)append_batch(lake, bronze, 0, 1);
     assert_ok(bronze_prepare(bronze, &wider, true, &lake->err), &lake->err);
     assert_ok(silver_open_or_create(&lake->delta, &at,
-                                    delta_table_get_schema(bronze_get_table(bronze)), &silver,
-                                    &lake->err),
+                                    delta_table_get_schema(bronze_get_table(bronze)), false,
+                                    &silver, &lake->err),
               &lake->err);
     const Schema *schema = delta_table_get_schema(silver);
     assert_int_equal(schema->column_count, 3);

@@ -83,7 +83,9 @@ static bool open_kind(Lake *lake, TableKind kind, const TableRef *at, Err *err)
     case KIND_FACTS: ok = facts_open(&lake->delta, at, &facts, err); break;
     case KIND_PLANS: ok = plans_open(&lake->delta, at, &plans, err); break;
     case KIND_CONTROL: ok = control_open(&lake->delta, at, &control, err); break;
-    case KIND_SILVER: ok = silver_open_or_create(&lake->delta, at, &captured, &table, err); break;
+    case KIND_SILVER:
+        ok = silver_open_or_create(&lake->delta, at, &captured, true, &table, err);
+        break;
     case KIND_REPORT: ok = report_open(&lake->delta, at, &table, err); break;
     }
     facts_close(facts);
