@@ -28,6 +28,7 @@ typedef struct BronzeRow {
 typedef struct ApplyLake {
     Lake   *lake;
     bool    without_command_id;
+    bool    without_vectors; /* silver that is made takes no deletion vectors */
     Bronze *bronze;
     int64_t batches;
 } ApplyLake;
@@ -113,14 +114,15 @@ UNUSED static bool try_apply(ApplyLake *lake, bool with_facts, ApplyResult *out)
                                     .duck  = in->delta.duck,
                                     .log   = in->log,
                                     .delta = &in->delta};
-    ApplyOptions     options     = {.bronze         = {STR(BRONZE_PATH), STR(BRONZE_PATH)},
-                                    .silver         = {STR(SILVER_PATH), STR(SILVER_PATH)},
-                                    .control        = {STR("control"), STR("lake/control")},
-                                    .granularity    = GRANULARITY_HOUR,
-                                    .instances      = instances,
-                                    .instance_count = 1,
-                                    .keys           = keys,
-                                    .key_count      = 1};
+    ApplyOptions     options     = {.bronze           = {STR(BRONZE_PATH), STR(BRONZE_PATH)},
+                                    .silver           = {STR(SILVER_PATH), STR(SILVER_PATH)},
+                                    .control          = {STR("control"), STR("lake/control")},
+                                    .granularity      = GRANULARITY_HOUR,
+                                    .instances        = instances,
+                                    .instance_count   = 1,
+                                    .keys             = keys,
+                                    .key_count        = 1,
+                                    .deletion_vectors = !lake->without_vectors};
 
     if (with_facts) options.facts = (TableRef){STR("facts"), STR("lake/facts")};
     in->err = ERR_INIT;
