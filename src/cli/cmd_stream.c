@@ -4,6 +4,7 @@
 #include "cli/stream_settings.h"
 #include "cli/template.h"
 #include "cli/wire.h"
+#include "engine/compact.h"
 #include "engine/streams.h"
 
 static void write_result(JsonWriter *json, const void *arg)
@@ -67,6 +68,41 @@ static void take_outcomes(const ChosenStream *chosen, const StreamRun *runs, siz
                                 .result = runs[i].was_run ? &runs[i].result : NULL};
 }
 
+/* --- compaction --- */
+
+typedef LIST(CompactTable) CompactTables;
+
+/* The facts of many streams are one table. */
+static void add_table(CompactTables *tables, Str path, int64_t commits, Arena *arena)
+{
+    if (path.len == 0 || commits == 0) return;
+    for (size_t i = 0; i < tables->count; i++)
+        if (str_equal(tables->items[i].path, path)) return;
+    *LIST_PUSH(arena, tables) = (CompactTable){.path = path, .commits = commits};
+}
+
+static Compactor *start_compactor(Env *env, const ChosenStream *chosen, const StreamRun *runs,
+                                  size_t count, Arena *arena)
+{
+    CompactTables tables = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const Settings *settings = &chosen[i].settings;
+        add_table(&tables, runs[i].options.bronze.path,
+                  settings_integer(settings, SET_COMPACT_BRONZE, 0), arena);
+        add_table(&tables, runs[i].options.facts.path,
+                  settings_integer(settings, SET_COMPACT_FACTS, 0), arena);
+    }
+    return compactor_start(env, tables.items, tables.count);
+}
+
+static bool all_went_well(const Outcome *outcomes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!outcomes[i].ok) return false;
+    return true;
+}
+
 bool cmd_stream(Invocation *invocation, Err *err)
 {
     static const OutcomeForm form  = {.write = write_result, .describe = describe};
@@ -76,6 +112,7 @@ bool cmd_stream(Invocation *invocation, Err *err)
     Outcome                 *outcomes;
     size_t                   count;
     int64_t                  max_batches;
+    Compactor               *compactor;
     Wire                     wire;
     bool                     ok;
 
@@ -89,8 +126,10 @@ bool cmd_stream(Invocation *invocation, Err *err)
          template_fill(chosen, count, &wire.env, arena, err) &&
          read_options(chosen, runs, count, max_batches, arena, err);
     if (ok) {
+        compactor = start_compactor(&wire.env, chosen, runs, count, arena);
         streams_run(&wire.env, runs, count);
         take_outcomes(chosen, runs, count, outcomes);
+        compactor_stop(compactor, all_went_well(outcomes, count));
         ok = outcomes_finish(outcomes, count, &form, invocation->json, err);
     }
     invocation->exit_status = wire_exit_status(&wire, err);

@@ -62,16 +62,30 @@ static const SettingId stream_settings[] = {SET_CONNECTION,
                                             SET_GRANULARITY,
                                             SET_INCLUDE_COMMAND_ID,
                                             SET_COLUMNS,
+                                            SET_COMPACT_FACTS,
+                                            SET_COMPACT_BRONZE,
+                                            SET_LOG_RETENTION,
                                             SET_SNAPSHOT_KEYS};
 static const FlagId    stream_flags[]    = {FLAG_MAX_BATCHES};
-static const SettingId apply_settings[]  = {
-     SET_CONNECTION,  SET_CONNECT_TIMEOUT, SET_SILENCE_TIMEOUT,  SET_ROOT,   SET_FACTS,  SET_CONTROL,
-     SET_COMPRESSION, SET_MEMORY_LIMIT,    SET_CAPTURE_INSTANCE, SET_BRONZE, SET_SILVER, SET_KEYS,
-     SET_GRANULARITY, SET_DELETION_VECTORS};
-static const SettingId table_settings[] = {SET_MEMORY_LIMIT};
-static const FlagId    table_flags[]    = {
-          FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,
-          FLAG_RETENTION, FLAG_DRY_RUN, FLAG_ALLOW_SHORT_RETENTION};
+static const SettingId apply_settings[]  = {SET_CONNECTION,
+                                            SET_CONNECT_TIMEOUT,
+                                            SET_SILENCE_TIMEOUT,
+                                            SET_ROOT,
+                                            SET_FACTS,
+                                            SET_CONTROL,
+                                            SET_COMPRESSION,
+                                            SET_MEMORY_LIMIT,
+                                            SET_CAPTURE_INSTANCE,
+                                            SET_BRONZE,
+                                            SET_SILVER,
+                                            SET_KEYS,
+                                            SET_GRANULARITY,
+                                            SET_DELETION_VECTORS,
+                                            SET_LOG_RETENTION};
+static const SettingId table_settings[]  = {SET_MEMORY_LIMIT, SET_LOG_RETENTION};
+static const FlagId    table_flags[]     = {
+           FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,
+           FLAG_RETENTION, FLAG_DRY_RUN, FLAG_ALLOW_SHORT_RETENTION};
 
 static const Command commands[] = {
     {"stream", "[CAPTURE_INSTANCE...]", "append changes to bronze",

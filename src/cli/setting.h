@@ -66,9 +66,9 @@ typedef enum SettingType {
     X(KEYS,                     "keys",                     SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "key columns of silver, instead of the unique index") \
     X(DELETION_VECTORS,         "deletion_vectors",         SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "silver tables made here lose rows by deletion vector; false: files are written anew, for readers that know no vectors") \
     X(PLANS,                    "plans",                    SECTION_STREAM, SETTING_TABLE,    NULL,          0, NULL,                            "table of chunk plans (not used yet)") \
-    X(COMPACT_FACTS,            "compact_facts",            SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between compactions of facts (not used yet)") \
-    X(COMPACT_BRONZE,           "compact_bronze",           SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between compactions of bronze (not used yet)") \
-    X(LOG_RETENTION,            "log_retention",            SECTION_STREAM, SETTING_DURATION, "30d",         0, NULL,                            "age of log files that clean-up may remove (not used yet)")
+    X(COMPACT_FACTS,            "compact_facts",            SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between automatic compactions of facts; 0: never") \
+    X(COMPACT_BRONZE,           "compact_bronze",           SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between automatic compactions of bronze; 0: never") \
+    X(LOG_RETENTION,            "log_retention",            SECTION_STREAM, SETTING_DURATION, "30d",         0, NULL,                            "age from which Delta log files may go, in tables without delta.logRetentionDuration")
 /* clang-format on */
 
 typedef enum SettingId {

@@ -59,15 +59,17 @@ bool wire_open(Invocation *invocation, const Settings *settings, bool with_sourc
     if (with_source && !sqldriver_odbc_open(env->log, env->cancel, out->scratch, &env->sql, err))
         return false;
     if (env->sql) sqldriver_keep_connections(env->sql, env->clock, KEEP_IDLE_MS);
-    out->delta = (DeltaContext){.store       = env->store,
-                                .clock       = env->clock,
-                                .rng         = env->rng,
-                                .duck        = env->duck,
-                                .log         = env->log,
-                                .cancel      = env->cancel,
-                                .engine_info = STR("tidelake/" TIDELAKE_VERSION),
-                                .compression = compression(settings),
-                                .turn        = queue_new(env->sched, 1)};
+    out->delta = (DeltaContext){
+        .store            = env->store,
+        .clock            = env->clock,
+        .rng              = env->rng,
+        .duck             = env->duck,
+        .log              = env->log,
+        .cancel           = env->cancel,
+        .engine_info      = STR("tidelake/" TIDELAKE_VERSION),
+        .compression      = compression(settings),
+        .log_retention_us = settings_duration_ms(settings, SET_LOG_RETENTION) * 1000,
+        .turn             = queue_new(env->sched, 1)};
     env->delta = &out->delta;
     (void)queue_push(out->delta.turn, env);
     if (!invocation_has(invocation, FLAG_NO_PROGRESS)) {

@@ -1,5 +1,6 @@
 /* Who committed what, and when (delta.md 1.14, 2.18). */
 #include "delta/delta_internal.h"
+#include "delta/maintain.h"
 
 #define NO_TIME ((int64_t)-1)
 
@@ -158,6 +159,24 @@ bool log_read_in_commit_ms(const LogPlace *place, int64_t version, int64_t *out,
     *out = info.in_commit_ms;
     arena_close(scratch);
     return ok;
+}
+
+bool delta_find_newest_version(DeltaContext *context, Str path, int64_t known, int64_t *out,
+                               Err *err)
+{
+    Arena     *scratch = arena_new();
+    LogPlace   place   = place_of(context, path, scratch);
+    StoreEntry entry;
+
+    *out = known;
+    while (store_stat(context->store,
+                      store_join(scratch, place.log_path, log_name_commit(scratch, *out + 1)),
+                      &entry, err))
+        (*out)++;
+    arena_close(scratch);
+    if (err->code != ERR_NOT_FOUND) return false;
+    err_clear(err);
+    return true;
 }
 
 /* --- commit times (1.14) --- */

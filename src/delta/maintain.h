@@ -14,6 +14,10 @@ typedef struct DeltaProgress {
     void *arg;
 } DeltaProgress;
 
+/* The newest version that probes find from `known` (at least 0) on, without reading anything. */
+bool delta_find_newest_version(DeltaContext *context, Str path, int64_t known, int64_t *out,
+                               Err *err) MUST_CHECK;
+
 /* --- checkpoints (delta.md 2.13) --- */
 
 /* delta_table_checkpoint, and whether one was written rather than found. */
