@@ -4,7 +4,7 @@
  * delta-open open FOLDER ROUNDS          prints: open_s SECONDS cpu_s SECONDS bytes_per_file BYTES files COUNT
  * delta-open append FOLDER ROUNDS        prints: append_ms MS fsync_ms MS, medians of appends of
  *                                        one small file that wrote no checkpoint */
-#define _GNU_SOURCE /* syscall, mallinfo2 */
+#define _GNU_SOURCE /* syscall, malloc_trim */
 #include "delta/delta.h"
 
 #include <malloc.h>
@@ -79,11 +79,16 @@ static bool checkpoint(Bench *bench)
     return ok;
 }
 
-static size_t held_bytes(void)
+/* Memory of the process that is there. What is freed before the two looks at it goes back first. */
+static size_t resident_bytes(void)
 {
-    struct mallinfo2 info = mallinfo2();
+    unsigned long long total = 0, resident = 0;
+    FILE              *file = fopen("/proc/self/statm", "r");
 
-    return info.uordblks + info.hblkhd;
+    (void)malloc_trim(0);
+    if (!file || fscanf(file, "%llu %llu", &total, &resident) != 2) resident = 0;
+    if (file) (void)fclose(file);
+    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static bool open_rounds(Bench *bench)
@@ -99,9 +104,9 @@ static bool open_rounds(Bench *bench)
         times[i]      = (now_ms() - began) / 1e3;
         cpu[i]        = (double)(clock() - spent) / CLOCKS_PER_SEC;
         files         = delta_table_get_file_count(table);
-        size_t before = held_bytes();
+        size_t before = resident_bytes();
         delta_table_close(table);
-        held = before - held_bytes();
+        held = before - resident_bytes();
     }
     printf("open_s %.4f cpu_s %.4f bytes_per_file %.1f files %zu\n", median(times, bench->number),
            median(cpu, bench->number), (double)held / (double)files, files);

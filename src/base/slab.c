@@ -26,9 +26,9 @@
 #endif
 
 #define PAGE_BYTES   ((size_t)64 << 10)
-#define REGION_PAGES 64 /* fetched at once */
-#define REGION_BYTES ((REGION_PAGES + 1) * PAGE_BYTES)
-#define FINE_MOST    512 /* steps of 8 up to here, of 64 behind */
+#define REGION_BYTES ((size_t)4 << 20) /* fetched at once */
+#define LARGE_BYTES  ((size_t)2 << 20) /* a large page of the machine */
+#define FINE_MOST    512               /* steps of 8 up to here, of 64 behind */
 #define FINE_CLASSES (FINE_MOST / 8)
 #define CLASS_COUNT  (FINE_CLASSES + (SLAB_BYTES_MOST - FINE_MOST) / 64)
 
@@ -46,13 +46,15 @@ typedef struct Class {
 
 typedef struct Region {
     struct Region *next;
+    char          *first; /* REGION_BYTES from here */
 } Region;
 
 struct Slab {
     Class           classes[CLASS_COUNT];
     pthread_mutex_t mutex; /* of what follows; after a class's */
     Region         *regions;
-    Page           *free;
+    char           *fresh, *fresh_end; /* of the newest region: pages never used */
+    Page           *free;              /* pages given back */
     size_t          used_bytes;
 };
 
@@ -84,7 +86,8 @@ void slab_close(Slab *slab)
     if (slab == NULL) return;
     for (Region *region = slab->regions, *next; region != NULL; region = next) {
         next = region->next;
-        (void)munmap(region, REGION_BYTES);
+        (void)munmap(region->first, REGION_BYTES);
+        mem_free(region);
     }
     for (size_t i = 0; i < CLASS_COUNT; i++)
         (void)pthread_mutex_destroy(&slab->classes[i].mutex);
@@ -94,31 +97,50 @@ void slab_close(Slab *slab)
 
 /* --- pages --- */
 
-/* With the slab's mutex. One page of what was fetched is lost to alignment. Not from the heap, where what lasts would stand
- * between what a statement takes and gives back. */
+/* `align` is a power of two. */
+static char *map_aligned(size_t align)
+{
+    char *start = mmap(NULL, REGION_BYTES + align, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) base_fatal("out of memory");
+    size_t skip = (align - ((uintptr_t)start & (align - 1))) & (align - 1);
+    if (skip > 0) (void)munmap(start, skip);
+    (void)munmap(start + skip + REGION_BYTES, align - skip);
+    return start + skip;
+}
+
+/* With the slab's mutex. Not from the heap, where what lasts would stand between what a statement
+ * takes and gives back. What needs more than one region will need many: large pages save it most
+ * page faults. */
 static void fetch_region(Slab *slab)
 {
-    Region *region = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                          -1, 0);
-    if (region == MAP_FAILED) base_fatal("out of memory");
-    size_t skip  = PAGE_BYTES - ((uintptr_t)(region + 1) & (PAGE_BYTES - 1));
-    char  *first = (char *)(region + 1) + (skip == PAGE_BYTES ? 0 : skip);
+    Region *region = mem_alloc(sizeof *region);
+    bool    large  = slab->regions != NULL;
 
-    region->next  = slab->regions;
-    slab->regions = region;
-    for (size_t i = REGION_PAGES; i-- > 0;) {
-        Page *page = (Page *)(void *)(first + i * PAGE_BYTES);
-        page->next = slab->free;
-        slab->free = page;
+    *region = (Region){.next  = slab->regions,
+                       .first = map_aligned(large ? LARGE_BYTES : PAGE_BYTES)};
+    if (large) (void)madvise(region->first, REGION_BYTES, MADV_HUGEPAGE);
+    slab->regions   = region;
+    slab->fresh     = region->first;
+    slab->fresh_end = region->first + REGION_BYTES;
+}
+
+static Page *fetch_page(Slab *slab)
+{
+    if (slab->free != NULL) {
+        Page *page = slab->free;
+        slab->free = page->next;
+        return page;
     }
+    if (slab->fresh == slab->fresh_end) fetch_region(slab);
+    slab->fresh += PAGE_BYTES;
+    return (Page *)(void *)(slab->fresh - PAGE_BYTES);
 }
 
 static Page *page_new(Slab *slab, size_t class_index)
 {
     (void)pthread_mutex_lock(&slab->mutex);
-    if (slab->free == NULL) fetch_region(slab);
-    Page *page = slab->free;
-    slab->free = page->next;
+    Page *page = fetch_page(slab);
     slab->used_bytes += PAGE_BYTES;
     (void)pthread_mutex_unlock(&slab->mutex);
     *page = (Page){.slab        = slab,

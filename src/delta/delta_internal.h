@@ -291,9 +291,10 @@ bool mapping_same_column(const ColumnMapping *left, size_t left_index, const Col
 
 /* --- state of a version (1.7), replay.c --- */
 typedef struct LiveFile {
-    DeltaFile file;    /* first: its address is what callers hold */
-    uint32_t  key_len; /* from the path on, with the deletion vector's id behind a NUL byte */
-    bool      has_dv;
+    DeltaFile file;       /* first: its address is what callers hold */
+    uint32_t  key_len;    /* from the path on, with the deletion vector's id behind a NUL byte */
+    uint32_t  bytes : 31; /* of its memory */
+    uint32_t  has_dv : 1;
 } LiveFile;
 
 Str live_file_key(const LiveFile *live);
@@ -303,12 +304,16 @@ typedef struct FileSet FileSet;
 
 FileSet *file_set_new(void);
 void     file_set_close(FileSet *set); /* accepts NULL */
-size_t   file_set_count(const FileSet *set);
-void     file_set_reserve(FileSet *set, size_t count);
+/* Memory of files, in the set or about to be; several threads may ask at once. Not zeroed but for
+ * `bytes`. */
+LiveFile *file_set_alloc(FileSet *set, size_t bytes);
+void      file_set_free(LiveFile *live); /* accepts NULL */
+size_t    file_set_count(const FileSet *set);
+void      file_set_reserve(FileSet *set, size_t count);
 /* That key will be looked for soon: a hint to the processor. */
 void      file_set_expect(const FileSet *set, Str key);
 LiveFile *file_set_find(const FileSet *set, Str key); /* NULL if absent */
-/* Both give the file that was there, which is the caller's now, or NULL. */
+/* Both give the file that was there, which is the caller's to free now, or NULL. */
 LiveFile *file_set_put(FileSet *set, LiveFile *live);
 LiveFile *file_set_remove(FileSet *set, Str key);
 /* for (size_t at = 0; (live = file_set_next(set, &at));) */
@@ -341,7 +346,7 @@ typedef struct LogState {
     FileSet    *files;
     StatsForms *forms; /* of the statistics of these */
     Arena      *scratch;
-    Buf         packed;     /* the statistics of the file being added; in scratch */
+    StatsPacker packer;     /* in scratch */
     Map        *tombstones; /* key -> Tombstone */
     Map        *txns;       /* app id -> TxnEntry */
     Map        *domains;    /* domain -> DomainEntry */
@@ -364,6 +369,9 @@ LogState *log_state_new(void);
 void      log_state_close(LogState *state); /* accepts NULL */
 void      log_state_apply(LogState *state, const LogPlace *place, const Action *action);
 void      log_state_add(LogState *state, const AddAction *add);
+/* The same in two steps. Several threads may make files at once, one a packer. */
+LiveFile *log_state_make_file(LogState *state, StatsPacker *packer, const AddAction *add);
+void      log_state_put_file(LogState *state, LiveFile *live);
 /* All the actions of one commit, or none when one of them is damaged or the header they give
  * cannot be read. `changes` may be NULL. */
 bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text,

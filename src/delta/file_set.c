@@ -2,6 +2,10 @@
  * have millions of them, so an entry is a pointer, and the key stands in the file's own block. */
 #include "delta/delta_internal.h"
 
+#include "base/slab.h"
+
+#include <assert.h>
+
 #define SLOTS_MIN 16
 
 /* `tag` keeps most lookups from following a pointer to a key that is another. */
@@ -11,6 +15,7 @@ typedef struct Slot {
 } Slot;
 
 struct FileSet {
+    Slab      *slab;    /* the files */
     LiveFile **entries; /* half as many as slots; NULL: removed */
     Slot      *slots;   /* a power of two of them */
     size_t     entry_count, live_count, slot_count;
@@ -23,14 +28,30 @@ Str live_file_key(const LiveFile *live)
 
 FileSet *file_set_new(void)
 {
-    return mem_alloc(sizeof(FileSet));
+    FileSet *set = mem_alloc(sizeof *set);
+    set->slab    = slab_new();
+    return set;
+}
+
+LiveFile *file_set_alloc(FileSet *set, size_t bytes)
+{
+    LiveFile *live = slab_alloc(set->slab, bytes);
+    assert(bytes < (size_t)1 << 31); /* it came out of a file that was read whole */
+    *live = (LiveFile){.bytes = (uint32_t)bytes & INT32_MAX};
+    return live;
+}
+
+void file_set_free(LiveFile *live)
+{
+    if (live) slab_free(live, live->bytes);
 }
 
 void file_set_close(FileSet *set)
 {
     if (!set) return;
     for (size_t i = 0; i < set->entry_count; i++)
-        mem_free(set->entries[i]);
+        file_set_free(set->entries[i]);
+    slab_close(set->slab);
     mem_free(set->entries);
     mem_free(set->slots);
     mem_free(set);

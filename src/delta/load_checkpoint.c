@@ -3,6 +3,10 @@
  * less than it held would lose rows. */
 #include "delta/delta_internal.h"
 
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
 #define LOOK_AHEAD 16 /* rows whose places are fetched from memory meanwhile */
 
 typedef struct Sidecar {
@@ -136,8 +140,36 @@ static Str dv_id_of_extra(Str extra, Arena *arena)
     return action_dv_id(body, arena);
 }
 
-static bool apply_add_row(Loading *loading, const RowBlock *block, size_t row, Arena *arena,
-                          Err *err)
+/* --- adds: made on several threads, put in their order by the one that loads --- */
+
+/* The files of a block. */
+typedef struct AddPart {
+    int64_t   first_row;
+    size_t    count;
+    LiveFile *files[];
+} AddPart;
+
+typedef struct AddParts {
+    Loading        *loading;
+    pthread_mutex_t lock; /* guards what follows */
+    AddPart       **items;
+    size_t          count, capacity;
+} AddParts;
+
+static void keep_part(AddParts *parts, AddPart *part)
+{
+    (void)pthread_mutex_lock(&parts->lock);
+    if (parts->count == parts->capacity) {
+        parts->capacity = MAX(2 * parts->capacity, 64);
+        parts->items    = mem_realloc(parts->items, parts->capacity * sizeof *parts->items);
+    }
+    parts->items[parts->count++] = part;
+    (void)pthread_mutex_unlock(&parts->lock);
+}
+
+/* *out NULL: the row is another action's. */
+static bool make_file(const Loading *loading, const RowBlock *block, size_t row,
+                      StatsPacker *packer, Arena *arena, LiveFile **out, Err *err)
 {
     const ColumnVector *columns = block->columns;
     AddAction           add     = {
@@ -149,6 +181,7 @@ static bool apply_add_row(Loading *loading, const RowBlock *block, size_t row, A
                       .extra       = column_str(&columns[DUCK_ADD_EXTRA], row),
     };
 
+    *out = NULL;
     if (add.path.len == 0) {
         bool is_other = column_is_null(&columns[DUCK_ADD_SIZE], row) &&
                         column_is_null(&columns[DUCK_ADD_PATH], row) &&
@@ -157,49 +190,82 @@ static bool apply_add_row(Loading *loading, const RowBlock *block, size_t row, A
     }
     if (add.size_bytes < 0) return fail_row(loading, block, row, "an add without a size", err);
     add.row_count = stats_row_count(add.stats);
-    if (add.stats.len == 0 && !column_is_null(&columns[DUCK_ADD_PARSED_ROWS], row)) {
-        add.row_count = column_i64(&columns[DUCK_ADD_PARSED_ROWS], row);
-        add.stats     = str_printf(arena, "{\"numRecords\":%lld}", (long long)add.row_count);
-    }
     if (add.extra.len > 0) add.dv_id = dv_id_of_extra(add.extra, arena);
-    log_state_add(loading->state, &add);
-    loading->add_count++;
-    loading->file_action_count += !loading->is_sidecar;
+    *out = log_state_make_file(loading->state, packer, &add);
     return true;
 }
 
-static bool apply_adds(Loading *loading, RowStream *rows, Err *err)
+static bool take_adds(void *arg, const RowBlock *block, Err *err)
 {
-    Arena   *arena = arena_new();
-    RowBlock block;
-    bool     ok;
+    AddParts   *parts  = arg;
+    Arena      *arena  = arena_new();
+    StatsPacker packer = stats_packer(parts->loading->state->forms, arena);
+    AddPart    *part   = mem_alloc(sizeof *part + block->row_count * sizeof part->files[0]);
+    bool        ok     = true;
 
-    while ((ok = row_stream_next(rows, &block, err)) && block.row_count > 0) {
-        arena_reset(arena);
-        for (size_t i = 0; ok && i < block.row_count; i++) {
-            if (i + LOOK_AHEAD < block.row_count)
-                file_set_expect(loading->state->files,
-                                str_or_empty(&block.columns[DUCK_ADD_PATH], i + LOOK_AHEAD));
-            ok = apply_add_row(loading, &block, i, arena, err);
-        }
-        if (!ok) break;
+    part->first_row = column_i64(&block->columns[DUCK_ADD_ROW], 0);
+    for (size_t i = 0; ok && i < block->row_count; i++) {
+        LiveFile *live;
+        ok = make_file(parts->loading, block, i, &packer, arena, &live, err);
+        if (ok && live) part->files[part->count++] = live;
     }
+    keep_part(parts, part); /* also what was made before an error is freed with the others */
     arena_close(arena);
     return ok;
 }
 
-static bool read_adds(Loading *loading, DuckCheckpoint *file, Arena *arena, Err *err)
+static int compare_parts(const void *left, const void *right)
 {
-    RowStream *rows   = NULL;
-    int64_t    want   = duck_checkpoint_count_adds(file);
-    int64_t    before = loading->add_count;
+    int64_t a = (*(AddPart *const *)left)->first_row, b = (*(AddPart *const *)right)->first_row;
+    return (a > b) - (a < b);
+}
 
-    if (want > 0)
-        file_set_reserve(loading->state->files,
-                         file_set_count(loading->state->files) + (size_t)want);
-    if (!duck_checkpoint_adds(file, arena, &rows, err)) return false;
-    bool ok = !rows || apply_adds(loading, rows, err);
-    row_stream_close(rows);
+static void put_part(LogState *state, const AddPart *part)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        if (i + LOOK_AHEAD < part->count)
+            file_set_expect(state->files, live_file_key(part->files[i + LOOK_AHEAD]));
+        log_state_put_file(state, part->files[i]);
+    }
+}
+
+static void put_parts(Loading *loading, AddParts *parts)
+{
+    if (parts->count > 1) qsort(parts->items, parts->count, sizeof parts->items[0], compare_parts);
+    for (size_t i = 0; i < parts->count; i++) {
+        put_part(loading->state, parts->items[i]);
+        loading->add_count += (int64_t)parts->items[i]->count;
+        if (!loading->is_sidecar) loading->file_action_count += (int64_t)parts->items[i]->count;
+    }
+}
+
+static void free_parts(AddParts *parts, bool with_files)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        for (size_t j = 0; with_files && j < parts->items[i]->count; j++)
+            file_set_free(parts->items[i]->files[j]);
+        mem_free(parts->items[i]);
+    }
+    mem_free(parts->items);
+    (void)pthread_mutex_destroy(&parts->lock);
+}
+
+static bool read_adds(Loading *loading, DuckCheckpoint *file, Err *err)
+{
+    AddParts parts  = {.loading = loading};
+    int64_t  want   = duck_checkpoint_count_adds(file);
+    int64_t  before = loading->add_count;
+    int      failed = pthread_mutex_init(&parts.lock, NULL);
+
+    assert(failed == 0);
+    bool ok = duck_checkpoint_take_adds(file, take_adds, &parts, err);
+    if (ok) {
+        if (want > 0)
+            file_set_reserve(loading->state->files,
+                             file_set_count(loading->state->files) + (size_t)want);
+        put_parts(loading, &parts);
+    }
+    free_parts(&parts, !ok);
     if (ok && want >= 0 && loading->add_count - before != want)
         return err_set(
             err, ERR_DAMAGED, "DELTA-L10 %.*s: its footer counts %lld adds, its rows %lld",
@@ -216,7 +282,7 @@ static bool read_parquet(Loading *loading, DuckSession *session, Str local, Aren
     if (!duck_checkpoint_rest(file, arena, &rows, err)) return false;
     bool ok = !rows || apply_rest(loading, rows, err);
     row_stream_close(rows);
-    return ok && read_adds(loading, file, arena, err);
+    return ok && read_adds(loading, file, err);
 }
 
 static bool load_parquet(Loading *loading, Str path, Err *err)

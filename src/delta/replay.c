@@ -24,10 +24,10 @@ LogState *log_state_new(void)
     state->version      = NO_VERSION;
     state->in_commit_ms = -1;
     state->scratch      = arena_new();
-    state->packed       = buf_new(state->scratch, 0);
     state->protocol_raw = state->metadata_raw = STR_EMPTY;
     state->files                              = file_set_new();
     state->forms                              = stats_forms_new();
+    state->packer                             = stats_packer(state->forms, state->scratch);
     state->tombstones                         = map_new();
     state->txns                               = map_new();
     state->domains                            = map_new();
@@ -92,13 +92,12 @@ Str log_state_key(Arena *arena, Str path, Str dv_id)
     return place_key(&at, path, dv_id);
 }
 
-static LiveFile *live_file_new(LogState *state, const AddAction *add)
+LiveFile *log_state_make_file(LogState *state, StatsPacker *packer, const AddAction *add)
 {
-    buf_clear(&state->packed);
-    const StatsForm *form     = stats_pack(state->forms, add->stats, &state->packed);
-    Str              values   = buf_str(&state->packed);
+    const StatsForm *form     = stats_pack(packer, add->stats);
+    Str              values   = buf_str(&packer->values);
     size_t           text_len = key_len(add->path, add->dv_id) + values.len + add->extra.len;
-    LiveFile        *live     = mem_alloc(sizeof *live + text_len);
+    LiveFile        *live     = file_set_alloc(state->files, sizeof *live + text_len);
     char            *at       = (char *)(live + 1);
     Str              key      = place_key(&at, add->path, add->dv_id);
 
@@ -121,13 +120,17 @@ Str delta_file_get_stats(const DeltaFile *file, Arena *arena)
     return stats_unpack(file->stats_form, file->stats_values, arena);
 }
 
-void log_state_add(LogState *state, const AddAction *add)
+void log_state_put_file(LogState *state, LiveFile *live)
 {
-    LiveFile *live = live_file_new(state, add);
     if (map_count(state->tombstones) > 0)
         mem_free(map_remove(state->tombstones, live_file_key(live)));
-    mem_free(file_set_put(state->files, live));
+    file_set_free(file_set_put(state->files, live));
     state->has_dv = state->has_dv || live->has_dv;
+}
+
+void log_state_add(LogState *state, const AddAction *add)
+{
+    log_state_put_file(state, log_state_make_file(state, &state->packer, add));
 }
 
 static bool is_plain_path(Str path)
@@ -193,7 +196,7 @@ static void apply_remove(LogState *state, const LogPlace *place, const RemoveAct
             (void)file_set_remove(state->files, live_file_key(live));
         }
     }
-    mem_free(live);
+    file_set_free(live);
     put_tombstone(state, remove);
 }
 

@@ -6,6 +6,8 @@
 #include "base/list.h"
 #include "base/map.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 #define FORMS_MAX   4096 /* of one table; texts of more forms are one value each */
@@ -20,10 +22,10 @@ struct StatsForm {
 };
 
 struct StatsForms {
-    Arena     *arena; /* the forms live as long as the set */
-    Map       *by_key;
-    StatsForm *last; /* what the next text most likely has */
-    StatsForm *whole;
+    pthread_mutex_t lock;  /* guards what follows, but for `whole`; a form never changes */
+    Arena          *arena; /* the forms live as long as the set */
+    Map            *by_key;
+    StatsForm      *whole;
 };
 
 static const char SIGNS[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
@@ -58,12 +60,15 @@ StatsForms *stats_forms_new(void)
     forms->arena  = arena_new();
     forms->by_key = map_new();
     forms->whole  = form_new(forms, nothing, 2, STR_EMPTY);
+    int failed    = pthread_mutex_init(&forms->lock, NULL);
+    assert(failed == 0);
     return forms;
 }
 
 void stats_forms_close(StatsForms *forms)
 {
     if (!forms) return;
+    (void)pthread_mutex_destroy(&forms->lock);
     map_close(forms->by_key);
     arena_close(forms->arena);
     mem_free(forms);
@@ -126,13 +131,21 @@ static void cut(Str text, Arena *arena, Pieces *pieces, Pieces *values)
 
 /* --- values --- */
 
-static void put_header(Buf *out, size_t len, unsigned raw)
+/* Room for the values of a text: each is at most as long as it was, and its header, one byte and
+ * another for each 64 of the value's and more, takes the place of the colon before it. */
+static size_t room_for(size_t text_len)
+{
+    return 2 * text_len + 16;
+}
+
+static char *put_header(char *to, size_t len, unsigned raw)
 {
     size_t header = len << 1 | raw;
 
     for (; header >= 1u << HEADER_BITS; header >>= HEADER_BITS)
-        buf_append_char(out, (char)(header | 1u << HEADER_BITS));
-    buf_append_char(out, (char)header);
+        *to++ = (char)(header | 1u << HEADER_BITS);
+    *to++ = (char)header;
+    return to;
 }
 
 static size_t get_header(const char **at)
@@ -146,30 +159,36 @@ static size_t get_header(const char **at)
     }
 }
 
-static bool is_of_signs(Str value)
+/* The first byte from `at` on that is no sign. */
+static size_t signs_end(Str text, size_t at)
 {
-    for (size_t i = 0; i < value.len; i++)
-        if (!sign_of(value.ptr[i])) return false;
-    return true;
+    while (at < text.len && sign_of(text.ptr[at]))
+        at++;
+    return at;
 }
 
-static void put_value(Buf *out, Str value)
+static char *put_raw(char *to, Str value)
 {
-    bool is_raw = !is_of_signs(value);
+    to = put_header(to, value.len, RAW_BIT);
+    if (value.len > 0) memcpy(to, value.ptr, value.len);
+    return to + value.len;
+}
 
-    put_header(out, value.len, is_raw);
-    if (is_raw) {
-        buf_append(out, value);
-        return;
-    }
-    size_t bytes = (value.len + 1) / 2;
-    char  *to    = buf_reserve(out, bytes);
-    for (size_t i = 0; to && i < value.len; i += 2) {
-        unsigned low  = sign_of(value.ptr[i]) - 1;
-        unsigned high = i + 1 < value.len ? sign_of(value.ptr[i + 1]) - 1 : 0;
-        to[i / 2]     = (char)(low | high << 4);
-    }
-    if (to) buf_advance(out, bytes);
+static char *put_signs(char *to, Str value)
+{
+    size_t i = 0;
+
+    to = put_header(to, value.len, 0);
+    for (; i + 1 < value.len; i += 2)
+        *to++ = (char)((sign_of(value.ptr[i]) - 1) | (sign_of(value.ptr[i + 1]) - 1) << 4);
+    if (i < value.len) *to++ = (char)(sign_of(value.ptr[i]) - 1);
+    return to;
+}
+
+static char *put_value(char *to, Str value)
+{
+    bool is_of_signs = signs_end(value, 0) == value.len;
+    return is_of_signs ? put_signs(to, value) : put_raw(to, value);
 }
 
 static void get_value(Buf *out, const char **at)
@@ -190,25 +209,30 @@ static void get_value(Buf *out, const char **at)
 
 /* --- packing --- */
 
-/* Most texts have the form of the one before. False: this one does not, and nothing was put. */
-static bool put_values_of(const StatsForm *form, Str text, Buf *values)
+StatsPacker stats_packer(StatsForms *forms, Arena *arena)
 {
-    size_t before = values->len, at = 0;
+    return (StatsPacker){.forms = forms, .values = buf_new(arena, 0)};
+}
+
+/* Most texts have the form of the one before. NULL: this one does not. */
+static char *put_values_of(const StatsForm *form, Str text, char *to)
+{
+    size_t at = 0;
 
     for (size_t i = 0; i < form->piece_count; i++) {
         Str piece = form->pieces[i];
-        if (text.len - at < piece.len || memcmp(text.ptr + at, piece.ptr, piece.len) != 0) break;
+        if (text.len - at < piece.len || memcmp(text.ptr + at, piece.ptr, piece.len) != 0)
+            return NULL;
         at += piece.len;
-        if (i + 1 == form->piece_count) {
-            if (at == text.len) return true;
-            break;
-        }
-        size_t end = value_end(text, at, piece.len > 0 && piece.ptr[piece.len - 1] == '"');
-        put_value(values, str_slice(text, at, end));
-        at = end;
+        if (i + 1 == form->piece_count) break;
+        bool   is_quoted = piece.len > 0 && piece.ptr[piece.len - 1] == '"';
+        size_t signs     = signs_end(text, at); /* none of them ends a value */
+        size_t end       = value_end(text, signs, is_quoted);
+        Str    value     = str_slice(text, at, end);
+        to               = end == signs ? put_signs(to, value) : put_raw(to, value);
+        at               = end;
     }
-    values->len = before;
-    return false;
+    return at == text.len ? to : NULL;
 }
 
 static Str form_key(const Pieces *pieces, Arena *arena)
@@ -216,7 +240,9 @@ static Str form_key(const Pieces *pieces, Arena *arena)
     Buf key = buf_new(arena, 0);
 
     for (size_t i = 0; i < pieces->count; i++) {
-        put_header(&key, pieces->items[i].len, 0);
+        char header[16];
+        buf_append_bytes(&key, header,
+                         (size_t)(put_header(header, pieces->items[i].len, 0) - header));
         buf_append(&key, pieces->items[i]);
     }
     return buf_str(&key);
@@ -225,34 +251,54 @@ static Str form_key(const Pieces *pieces, Arena *arena)
 /* NULL: one form more would be too many. */
 static StatsForm *find_form(StatsForms *forms, const Pieces *pieces, Arena *arena)
 {
-    Str        key  = form_key(pieces, arena);
-    StatsForm *form = map_find(forms->by_key, key);
+    Str key = form_key(pieces, arena);
 
-    if (form) return form;
-    if (map_count(forms->by_key) >= FORMS_MAX || pieces->count > PIECES_MAX) return NULL;
-    form = form_new(forms, pieces->items, pieces->count, key);
-    (void)map_put(forms->by_key, form->key, form);
+    if (pieces->count > PIECES_MAX) return NULL;
+    (void)pthread_mutex_lock(&forms->lock);
+    StatsForm *form = map_find(forms->by_key, key);
+    if (!form && map_count(forms->by_key) < FORMS_MAX) {
+        form = form_new(forms, pieces->items, pieces->count, key);
+        (void)map_put(forms->by_key, form->key, form);
+    }
+    (void)pthread_mutex_unlock(&forms->lock);
     return form;
 }
 
-const StatsForm *stats_pack(StatsForms *forms, Str text, Buf *values)
+/* A text of another form than the one before. */
+static const StatsForm *pack_anew(StatsPacker *packer, Str text, char **to)
 {
-    if (text.len == 0) return NULL;
-    if (forms->last && put_values_of(forms->last, text, values)) return forms->last;
+    Arena     *arena  = arena_new();
+    Pieces     pieces = {0}, found = {0};
+    StatsForm *form;
 
-    Arena *arena  = arena_new();
-    Pieces pieces = {0}, found = {0};
     cut(text, arena, &pieces, &found);
-    StatsForm *form = find_form(forms, &pieces, arena);
+    form = find_form(packer->forms, &pieces, arena);
     if (form) {
         for (size_t i = 0; i < found.count; i++)
-            put_value(values, found.items[i]);
-        forms->last = form;
+            *to = put_value(*to, found.items[i]);
+        packer->last = form;
     } else {
-        form = forms->whole;
-        put_value(values, text);
+        form = packer->forms->whole;
+        *to  = put_value(*to, text);
     }
     arena_close(arena);
+    return form;
+}
+
+const StatsForm *stats_pack(StatsPacker *packer, Str text)
+{
+    buf_clear(&packer->values);
+    if (text.len == 0) return NULL;
+
+    char *start = buf_reserve(&packer->values, room_for(text.len));
+    if (!start) return NULL; /* longer than any text can be that was read */
+    const StatsForm *form = packer->last;
+    char            *end  = form ? put_values_of(form, text, start) : NULL;
+    if (!end) {
+        end  = start;
+        form = pack_anew(packer, text, &end);
+    }
+    buf_advance(&packer->values, (size_t)(end - start));
     return form;
 }
 

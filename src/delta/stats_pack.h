@@ -20,8 +20,16 @@ typedef struct StatsForms StatsForms;
 StatsForms *stats_forms_new(void);
 void        stats_forms_close(StatsForms *forms); /* accepts NULL */
 
-/* The form of `text`, and its values appended to `values`. NULL for an empty text. */
-const StatsForm *stats_pack(StatsForms *forms, Str text, Buf *values);
+/* What one thread packs with: several may fill the same set. */
+typedef struct StatsPacker {
+    StatsForms      *forms;
+    const StatsForm *last;   /* what the next text most likely has */
+    Buf              values; /* of the text that was packed last */
+} StatsPacker;
+
+StatsPacker stats_packer(StatsForms *forms, Arena *arena);
+/* The form of `text`; its values are in the packer. NULL, and no values, for an empty text. */
+const StatsForm *stats_pack(StatsPacker *packer, Str text);
 /* The text again. An empty Str for form NULL. */
 Str stats_unpack(const StatsForm *form, const char *values, Arena *arena);
 

@@ -108,6 +108,7 @@ static bool set_up(Duck *duck, InstanceKind kind, duckdb_database database, Err 
     duckdb_destroy_result(&result);
     if (ok && kind == INSTANCE_WRITER) ok = duck_register_rows(connection, duck, err);
     if (ok && kind == INSTANCE_QUERY) ok = duck_register_row_filter(connection, duck, err);
+    if (ok && kind == INSTANCE_QUERY) ok = duck_register_adds(connection, duck, err);
     duckdb_disconnect(&connection);
     return ok;
 }

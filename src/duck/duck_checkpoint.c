@@ -58,7 +58,7 @@ static Str checkpoint_copy_sql(Arena *arena, Str ndjson_local, Str parquet_local
     buf_append_c(&sql, "})) TO ");
     duck_append_literal(&sql, parquet_local);
     buf_append_c(&sql, " (FORMAT parquet, PARQUET_VERSION v1, COMPRESSION snappy, "
-                       "WRITE_BLOOM_FILTER false, USE_TMP_FILE false)");
+                       "WRITE_BLOOM_FILTER false, USE_TMP_FILE false, ROW_GROUP_SIZE 20480)");
     return buf_str(&sql);
 }
 

@@ -21,25 +21,31 @@ bool duck_checkpoint_read(DuckSession *session, const Str *parquet_locals, size_
 /* One checkpoint file as its footer shows it; good as long as `arena` and the session are. */
 typedef struct DuckCheckpoint DuckCheckpoint;
 
-/* Columns of a stream of adds. Rows of other actions are in it: path, size and time are NULL. */
+/* Columns of a block of adds. Rows of other actions are in it: path, size and time are NULL. */
 typedef enum DuckAddColumn {
     DUCK_ADD_PATH,
     DUCK_ADD_SIZE,
     DUCK_ADD_MODIFIED,
-    DUCK_ADD_STATS,
-    DUCK_ADD_PARSED_ROWS, /* numRecords of typed statistics, read where texts are missing */
-    DUCK_ADD_ROW,         /* in the file, from 0 */
-    DUCK_ADD_EXTRA,       /* the other members as JSON without braces, NULL and {} left out */
+    DUCK_ADD_STATS, /* text; of typed statistics where there is no text */
+    DUCK_ADD_ROW,   /* in the file, from 0 */
+    DUCK_ADD_EXTRA, /* the other members as JSON without braces, NULL and {} left out */
     DUCK_ADD_COLUMN_COUNT,
 } DuckAddColumn;
+
+/* Takes a block; what it points to is good until the call returns. Called by several threads at
+ * once, and in no order. */
+typedef bool (*DuckTakeAdds)(void *arg, const RowBlock *block, Err *err);
 
 bool duck_checkpoint_open(DuckSession *session, Str local, Arena *arena, DuckCheckpoint **out,
                           Err *err) MUST_CHECK;
 /* How many adds the footer counts; -1 when it does not. */
 int64_t duck_checkpoint_count_adds(const DuckCheckpoint *file);
-/* Both: one stream at a time; *out NULL when the file has none. */
-bool duck_checkpoint_adds(DuckCheckpoint *file, Arena *arena, RowStream **out, Err *err) MUST_CHECK;
-/* As duck_checkpoint_read, without the adds, and with a column `row`: the number in the file. */
+/* Hands all rows to `take`; its error (that of the earliest row, if several threads met one) ends
+ * the scan and comes back. */
+bool duck_checkpoint_take_adds(DuckCheckpoint *file, DuckTakeAdds take, void *arg,
+                               Err *err) MUST_CHECK;
+/* As duck_checkpoint_read, without the adds, and with a column `row`: the number in the file. *out
+ * NULL when the file has none. */
 bool duck_checkpoint_rest(DuckCheckpoint *file, Arena *arena, RowStream **out, Err *err) MUST_CHECK;
 
 #endif

@@ -4,7 +4,8 @@
 #define TIDELAKE_DUCK_INTERNAL_H
 
 #include "base/buf.h"
-#include "duck/duck.h"
+#include "base/list.h"
+#include "duck/duck_checkpoint.h"
 
 #include <duckdb.h>
 #include <pthread.h>
@@ -39,6 +40,9 @@ typedef struct RowFilter {
     size_t               count;
 } RowFilter;
 
+/* Adds on their way out of a checkpoint. `id` is what SQL knows them by. duck_checkpoint_adds.c */
+typedef struct AddScan AddScan;
+
 struct Duck {
     DuckOptions     options;
     char           *temp_directory;
@@ -50,6 +54,8 @@ struct Duck {
     int64_t         last_source_id;
     RowFilter      *filters;
     int64_t         last_filter_id;
+    AddScan        *add_scans;
+    int64_t         last_add_scan_id;
     int             cancel_handle;
 };
 
@@ -140,6 +146,28 @@ typedef struct ActionColumn {
     const char *read;    /* NULL: as written */
 } ActionColumn;
 const ActionColumn *duck_action_columns(size_t *count_out);
+
+/* --- duck_checkpoint_read.c --- */
+typedef struct ParquetLeaf {
+    Str     path;        /* "add, partitionValues, key_value, key" */
+    int64_t value_count; /* not NULL; -1: the footer does not say */
+} ParquetLeaf;
+
+struct DuckCheckpoint {
+    DuckSession *session;
+    Str          local;
+    LIST(ParquetLeaf *) leaves;
+    int64_t row_count, group_count, group_from; /* group_from: first row of the last row group */
+    int64_t others_from, others_to; /* the row groups with actions that are no adds; 0, 0: none */
+};
+
+/* Values under a column or a member ("add", "add, tags"): at least as many as its fullest leaf
+ * has; -1: unknown; 0: none. */
+int64_t duck_checkpoint_count_values(const DuckCheckpoint *file, Str path);
+
+/* --- duck_checkpoint_adds.c --- */
+/* Teaches a new instance the function that takes adds; once, as duck_register_rows. */
+bool duck_register_adds(duckdb_connection connection, Duck *duck, Err *err) MUST_CHECK;
 
 /* --- duck_stats.c --- */
 /* Takes the result row of a COPY with RETURN_STATS apart, and finds out which bounds can be

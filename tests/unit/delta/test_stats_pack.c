@@ -13,11 +13,16 @@
 static const StatsForm *assert_comes_back(StatsForms *forms, Str text, size_t *bytes_out)
 {
     Arena           *arena  = arena_new();
-    Buf              values = buf_new(arena, 0);
-    const StatsForm *form   = stats_pack(forms, text, &values);
+    StatsPacker      packer = stats_packer(forms, arena);
+    const StatsForm *form   = stats_pack(&packer, text);
+    size_t           bytes  = packer.values.len;
+    Str              values = str_copy(arena, buf_str(&packer.values));
 
-    assert_true(str_equal(stats_unpack(form, buf_str(&values).ptr, arena), text));
-    if (bytes_out) *bytes_out = values.len;
+    assert_true(str_equal(stats_unpack(form, values.ptr, arena), text));
+    assert_ptr_equal(stats_pack(&packer, text), form); /* as the text after one of its form */
+    assert_int_equal(packer.values.len, bytes);
+    assert_true(bytes == 0 || memcmp(packer.values.ptr, values.ptr, bytes) == 0);
+    if (bytes_out) *bytes_out = bytes;
     arena_close(arena);
     return form;
 }
