@@ -13,20 +13,20 @@ from lib import *
 
 FACTS, CONTROL, REPORT = "lake/ops/facts", "lake/ops/control", "lake/ops/reconcile_report"
 
-# One transaction a line, as the tables of the lakes are: inserts, updates, deletes, keys that move.
+# One transaction a line, as the tables of the lakes are: inserts, updates, deletes, keys that move. `n` is the round, from 1 to 3.
 CHANGES = {
-    "shipment": ["INSERT dbo.shipment SELECT shipment_id + 100000, {rest} FROM dbo.shipment WHERE shipment_id % 4 = 1",
-                 "UPDATE dbo.shipment SET lane = 7, note = N'geändert' WHERE shipment_id % 3 = 0",
-                 "UPDATE dbo.shipment SET shipment_id = shipment_id + 500000 WHERE shipment_id % 5 = 2",
-                 "DELETE dbo.shipment WHERE shipment_id % 7 = 1"],
-    "route_stop": ["INSERT dbo.route_stop SELECT route_code + N'n', stop_no, {rest} FROM dbo.route_stop WHERE stop_no = 1",
-                   "UPDATE dbo.route_stop SET city = N'Łódź' WHERE stop_no = 2",
-                   "UPDATE dbo.route_stop SET stop_no = stop_no + 10 WHERE stop_no = 3",
-                   "DELETE dbo.route_stop WHERE stop_no = 4"],
-    "price_list": ["INSERT dbo.price_list SELECT sku + N'n', {rest} FROM dbo.price_list WHERE [select] % 2 = 0",
+    "shipment": ["INSERT dbo.shipment SELECT shipment_id + {n} * 1000000, {rest} FROM dbo.shipment WHERE shipment_id < 1000 AND (shipment_id + {n}) % 4 = 1",
+                 "UPDATE dbo.shipment SET lane = {n}, note = N'geändert' WHERE shipment_id % 3 = 0",
+                 "UPDATE dbo.shipment SET shipment_id = shipment_id + {n} * 20000000 WHERE shipment_id < 1000 AND (shipment_id + {n}) % 5 = 2",
+                 "DELETE dbo.shipment WHERE (shipment_id + {n}) % 7 = 1"],
+    "route_stop": ["INSERT dbo.route_stop SELECT route_code + N'n{n}', stop_no, {rest} FROM dbo.route_stop WHERE stop_no = 1 AND LEN(route_code) < 7",
+                   "UPDATE dbo.route_stop SET city = N'Łódź {n}' WHERE stop_no % 2 = 0",
+                   "UPDATE dbo.route_stop SET stop_no = stop_no + {n} * 10 WHERE stop_no = 4 - {n}",
+                   "DELETE dbo.route_stop WHERE stop_no = 3 + {n}"],
+    "price_list": ["INSERT dbo.price_list SELECT sku + N'n{n}', {rest} FROM dbo.price_list WHERE LEN(sku) = 9 AND [select] % 2 = 0",
                    "UPDATE dbo.price_list SET [Unit Price] = [Unit Price] + 1 WHERE sku LIKE N'%2'",
-                   "UPDATE dbo.price_list SET sku = sku + N'm' WHERE sku LIKE N'%3'",
-                   "DELETE dbo.price_list WHERE sku LIKE N'%4'"],
+                   "UPDATE dbo.price_list SET sku = sku + N'm{n}' WHERE LEN(sku) = 9 AND RIGHT(sku, 1) = CAST({n} + 2 AS nvarchar(1))",
+                   "DELETE dbo.price_list WHERE LEN(sku) = 9 AND RIGHT(sku, 1) = CAST({n} + 5 AS nvarchar(1))"],
 }
 
 
@@ -68,6 +68,7 @@ class LibraryLake:
         self.folder = pathlib.Path(folder)
         self.expected = json.loads((self.folder / "expected.json").read_text())
         self.tables = self.expected["tables"]
+        self.round = 0
         self.named = any("/" not in table["bronze"] for table in self.tables.values())
 
     def label(self, path):
@@ -146,10 +147,11 @@ class LibraryLake:
         return {name: streams[entry["capture_instance"]] if streams else said for name, entry in self.tables.items()}
 
     def change(self, server):
+        self.round += 1
         for name, entry in self.tables.items():
             rest = ", ".join(f"[{column['name']}]" for column in entry["columns"] if column["name"] not in entry["key"])
             for statement in CHANGES[name]:
-                server.sql(statement.format(rest=rest) + ";")
+                server.sql(statement.format(rest=rest, n=self.round) + ";")
         server.scan()
 
     def silver_equals_source(self, server):
@@ -162,3 +164,62 @@ class LibraryLake:
     def checkpoint_files(self, entry):
         folder = self.folder / entry["position"]["directory"]
         return {kind: sorted(int(path.name) for path in (folder / kind).glob("[0-9]*")) for kind in ("offsets", "commits")}
+
+
+# --- what tidelake does with one ---
+
+
+def go_on(lake, server):
+    """Changes at the server, then stream and apply: batch numbers go on, nothing is there twice, silver is the source."""
+    bronze = {name: lake.rows(entry["bronze"]) for name, entry in lake.tables.items()}
+    planned = {name: lake.checkpoint_files(entry)["commits"][-1] for name, entry in lake.tables.items()}
+    lake.change(server)
+    said = lake.results("stream")
+    for name, entry in lake.tables.items():
+        equal(said[name]["batches"], 1, f"batches of {name}")
+        files, batch = lake.checkpoint_files(entry), planned[name] + 1
+        equal((files["offsets"][-1], files["commits"][-1]), (batch, batch), "the next batch")
+        before, after = ((lake.folder / entry["position"]["directory"] / "offsets" / str(n)).read_text().split("\n") for n in (batch - 1, batch))
+        equal(json.loads(after[1])["conf"], json.loads(before[1])["conf"], "Spark's settings are carried on")
+        row = next(row for row in lake.facts() if row["app_id"] == entry["app_id"] and row.get("batch_id") == batch)
+        changes = [row for row in lake.rows(entry["bronze"]) if row["_batch_id"] == batch]
+        equal((row["rows"], row["target"]), (len(changes), entry["bronze"]), "facts of the batch")
+        equal(len(lake.rows(entry["bronze"])), len(bronze[name]) + len(changes), "rows from before are there once")
+    lake.results("apply")
+    lake.silver_equals_source(server)
+    again = lake.all_versions()
+    equal([said["batches"] for said in lake.results("stream").values()], [0] * len(lake.tables), "nothing more to read")
+    equal([(said["rows_written"], said["rows_deleted"]) for said in lake.results("apply").values()], [(0, 0)] * len(lake.tables), "nothing more to apply")
+    equal(lake.all_versions(), again, "nothing more is written")
+
+
+def nothing_to_do(lake, server):
+    before = lake.all_versions()
+    for name, said in lake.results("stream").items():
+        equal((said["batches"], said["rows"], said["end_lsn"]), (0, 0, lake.tables[name]["position"]["committed"]["lsn"]), f"{name} is caught up")
+    if all(entry["silver"] for entry in lake.tables.values()):
+        for name, said in lake.results("apply").items():
+            equal((said["rebuilt"], said["rows_written"], said["rows_deleted"]), (False, 0, 0), f"silver {name} is applied")
+    equal(lake.all_versions(), before, "nothing is written")
+
+
+def replay(lake, server):
+    entry = lake.tables["shipment"]
+    before, bronze = lake.versions(entry["bronze"]), lake.rows(entry["bronze"])
+    server.sql("UPDATE dbo.shipment SET parcels = 9;")  # above the planned end: not part of the replayed batch
+    server.scan()
+    said = lake.results("stream", "--max-batches", "1")["shipment"]
+    equal((said["batches"], said["end_lsn"]), (1, entry["position"]["planned"]["lsn"]), "the planned batch alone")
+    equal((lake.versions(entry["bronze"]), lake.rows(entry["bronze"])), (before, bronze), "bronze is as it was")
+    equal(lake.checkpoint_files(entry), {"offsets": [0, 1], "commits": [0, 1]}, "the batch is done")
+    row = next(row for row in lake.facts() if row.get("batch_id") == 1)
+    written = [row for row in bronze if row["_batch_id"] == 1]
+    lsns, times = [row["_start_lsn"] for row in written], [row["_commit_ts"] for row in written]
+    counts = {f"{what}s": sum(row["_operation"] == operation for row in written) for what, operation in (("delete", 1), ("insert", 2), ("update", 4))}
+    want = {**counts, "rows": len(written), "min_lsn": min(lsns), "max_lsn": max(lsns), "min_commit_ts": min(times), "max_commit_ts": max(times),
+            "end_lsn": entry["position"]["planned"]["lsn"], "app_id": entry["app_id"], "target": entry["bronze"]}
+    equal({name: row.get(name) for name in want}, want, "the facts row")
+
+
+# The lakes that this version goes on with, and what comes first.
+CONTINUED = {"stream": nothing_to_do, "stream-names": nothing_to_do, "stream-crash": replay, "silver": nothing_to_do, "fanout": nothing_to_do}

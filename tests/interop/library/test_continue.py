@@ -1,0 +1,382 @@
+"""Two engines, one state: the library and tidelake write the same for the same history, take turns on one lake, and go on with what the other
+left, older tables too.
+
+    tests/interop/run library
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import sys
+import tempfile
+
+from library import PASSWORD, Spark, Table, equal  # the first import: it finds lib
+from lakes import *
+from lib import Server, main, test, tidelake
+
+WORK = pathlib.Path(tempfile.mkdtemp(prefix="tidelake-lakes-"))
+os.chdir(WORK)  # before Spark starts: the library's tables are at relative paths below it, and their strings hold no more
+SEED = int(os.environ.get("TIDELAKE_SEED", "1"))
+
+
+def fresh(*parts):
+    """Empty folders of the lake; Spark forgets what it knew of tables at these paths."""
+    for part in parts:
+        shutil.rmtree(WORK / part, ignore_errors=True)
+    spark = Spark.get()
+    spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    return spark
+
+
+def relative_paths():
+    """Spark's SQL takes no relative path in delta.`...`, which the library uses to pin a version: that text alone gets the absolute one."""
+    import mssql_cdc.migrations.base as base
+    from mssql_cdc import reconcile as _  # noqa: F401 - the package's name is the function
+
+    for module in (sys.modules["mssql_cdc.silver"], sys.modules["mssql_cdc.reconcile"], base):
+        module.table_ref = lambda name: f"delta.`{os.path.abspath(name)}`" if "/" in name else name
+
+
+class Peer:
+    """The library on one stream of a lake below WORK."""
+
+    def __init__(self, server, instance, bronze, silver, app_id, checkpoint, keys, facts=FACTS, control=CONTROL):
+        host, port = server.address.rsplit(":", 1)
+        self.bronze, self.silver, self.app_id, self.checkpoint, self.keys, self.facts, self.control = bronze, silver, app_id, checkpoint, keys, facts, control
+        self.instance = instance
+        self.options = {"connectionString": f"Server=tcp:{host},{port};Database=shop;UID=sa;PWD={PASSWORD};Encrypt=no;", "captureInstance": instance,
+                        "numPartitions": "2"}
+        relative_paths()
+
+    def stream(self, **options):
+        from mssql_cdc import finalization, stream
+
+        query = stream(Spark.get(), {**self.options, **options}).to_delta(self.bronze, self.app_id, self.checkpoint, facts_table=self.facts,
+                                                                          trigger={"availableNow": True}, bootstrap=True)
+        query.awaitTermination()
+        if query.lastProgress:
+            finalization.advance(Spark.get(), self.control, self.bronze, finalization.end_offset_from_progress(query.lastProgress))
+
+    def apply(self):
+        from mssql_cdc import apply_changes
+
+        return apply_changes(Spark.get(), self.bronze, self.silver, capture_instance=self.instance, keys=self.keys, control_table=self.control,
+                             facts_table=self.facts, options=self.options)
+
+
+# --- the same history, two lakes ---
+
+class Ours:
+    """tidelake on the same stream, below a folder."""
+
+    def __init__(self, server, table, folder):
+        self.folder, self.table = folder, table
+        self.options = ["--connection", server.connection(), "--capture-instance", table.instance, "--bronze", f"lake/bronze/{table.name}",
+                        "--facts", FACTS, "--control", CONTROL]
+
+    def run(self, command, *more):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return tidelake(command, *self.options, *more, "--json", cwd=self.folder, check=True).json()
+
+    def stream(self, *more):
+        return self.run("stream", "--app-id", f"{self.table.name}-v1", "--checkpoint", f"checkpoint/{self.table.name}", "--bootstrap", "--trigger", "available-now",
+                        *more)
+
+    def apply(self):
+        return self.run("apply", "--silver", f"lake/silver/{self.table.name}", "--keys", ",".join(self.table.keys))
+
+
+def peer_of(server, table):
+    return Peer(server, table.instance, f"lake/bronze/{table.name}", f"lake/silver/{table.name}", f"{table.name}-v1", f"checkpoint/{table.name}", table.keys)
+
+
+def commits(folder, path):
+    log = folder / path / "_delta_log"
+    return [[json.loads(line) for line in file.read_text().splitlines() if line] for file in sorted(log.glob("[0-9]*.json"))]
+
+
+def actions(folder, path, name):
+    return [action[name] for commit in commits(folder, path) for action in commit if name in action]
+
+
+def rows(folder, path, sql="SELECT * FROM t"):
+    table = tidelake("table", "sql", path, sql, "--json", cwd=folder, check=True).json()
+    return [dict(zip(table["columns"], row)) for row in table["rows"]]
+
+
+# What two runs cannot have alike: clocks and measurements. Whether they are NULL is alike.
+MEASURED = {"started_at", "duration_ms", "source_rtt_ms", "read_seconds", "read_mb", "network_wait_ms", "capture_lag_seconds", "written_at", "updated_at"}
+
+
+def alike(row, loose=()):
+    seen = {name: "set" if name in MEASURED and value is not None else value for name, value in row.items() if name not in loose}
+    if seen.get("detail") and seen["detail"].startswith("{"):
+        seen["detail"] = json.loads(seen["detail"])
+    return json.dumps(seen, sort_keys=True)
+
+
+def same_rows(ours, path, what, loose=()):
+    got, want = (sorted(alike(row, loose) for row in rows(folder, path)) for folder in (ours.folder, WORK))
+    for left, right in zip(got, want):
+        equal(left, right, what)
+    equal(len(got), len(want), f"rows of {what}")
+
+
+def same_shape(ours, path):
+    """Columns with their types and order, the version of our schema, the protocol."""
+    def shape(folder):
+        metadata, protocol = actions(folder, path, "metaData")[-1], actions(folder, path, "protocol")[-1]
+        fields = [(field["name"], field["type"], field["nullable"], "comment" in field["metadata"]) for field in json.loads(metadata["schemaString"])["fields"]]
+        return {"fields": fields, "partitions": metadata["partitionColumns"], "properties": metadata["configuration"], "described": bool(metadata.get("description")),
+                "readers": (protocol["minReaderVersion"], protocol.get("readerFeatures"))}
+    equal(shape(ours.folder), shape(WORK), f"shape of {path}")
+
+
+def same_commits(ours, path):
+    """Idempotency keys in their order, and the userMetadata of every commit to the byte."""
+    equal([(txn["appId"], txn["version"]) for txn in actions(ours.folder, path, "txn")], [(txn["appId"], txn["version"]) for txn in actions(WORK, path, "txn")],
+          f"keys of {path}")
+    got, want = ([info["userMetadata"] for info in actions(folder, path, "commitInfo") if "userMetadata" in info] for folder in (ours.folder, WORK))
+    equal(got, want, f"userMetadata of {path}")
+
+
+def same_checkpoint(ours, name):
+    def files(folder):
+        found = {}
+        for path in (folder / "checkpoint" / name).rglob("*"):
+            relative = str(path.relative_to(folder / "checkpoint" / name))
+            if path.is_dir() or path.name.startswith(".") or relative.startswith(("_mssql_cdc_metrics", "_tidelake")):
+                continue
+            text = path.read_text()
+            if relative == "metadata":
+                text = {member: len(value) for member, value in json.loads(text).items()}
+            elif relative.startswith("offsets/"):
+                version, batch, offset = text.split("\n")
+                text = (version, sorted(json.loads(batch)), json.loads(batch)["batchWatermarkMs"], offset)
+            found[relative] = text
+        return found
+    equal(files(ours.folder), files(WORK), "checkpoint files")
+
+
+@test
+def the_two_write_the_same_for_the_same_history(folder):
+    fresh("lake", "checkpoint")
+    server = Server(folder, "--capture-interval", "manual")
+    try:
+        table = Table(server, "parcel", 40, SEED)
+        server.scan()
+        ours, peer = Ours(server, table, folder / "ours"), peer_of(server, table)
+
+        def both(*more, **options):
+            peer.stream(**options)
+            ours.stream(*more)
+        both()  # a full snapshot, and batch 0 without a range
+        host, port = server.address.rsplit(":", 1)
+        import pymssql
+        with pymssql.connect(host, "sa", PASSWORD, "shop", port=port, autocommit=True) as connection, connection.cursor() as cursor:
+            for _ in range(7):
+                table.change(cursor)
+        server.scan()
+        both("--max-commits-per-batch", "3", maxCommitsPerBatch="3")  # three batches
+        server.sql("EXEC tidesim.idle_now 'shop';")
+        both()  # a batch without rows
+        server.sql("ALTER TABLE dbo.parcel ADD extra int NULL;\nGO\nUPDATE dbo.parcel SET extra = 1, note = N'x' WHERE id < 0;")
+        server.scan()
+        both()  # a schema_change
+        peer.apply()
+        ours.apply()
+        bronze, silver = f"lake/bronze/{table.name}", f"lake/silver/{table.name}"
+        for path in (bronze, FACTS, CONTROL, silver):
+            same_shape(ours, path)
+        same_rows(ours, bronze, "bronze")
+        same_rows(ours, FACTS, "facts")
+        same_rows(ours, CONTROL, "control")
+        same_rows(ours, silver, "silver")
+        for path in (bronze, FACTS, CONTROL, silver):
+            same_commits(ours, path)
+        same_checkpoint(ours, table.name)
+        facts = rows(WORK, FACTS)
+        equal(sorted(str(row["event"]) for row in facts if row["event"] or row["rows"] == 0), ["None", "None", "bootstrap", "schema_change", "snapshot_open"], "events met")
+        equal(len(actions(WORK, bronze, "txn")) >= 4, True, "batches met")
+    finally:
+        server.close()
+
+
+@test
+def the_two_take_turns_on_one_lake(folder):
+    fresh("lake", "checkpoint")
+    server = Server(folder, "--capture-interval", "manual")
+    rng = random.Random(SEED)
+    try:
+        table = Table(server, "stop", 60, SEED)
+        server.scan()
+        ours, peer = Ours(server, table, WORK), peer_of(server, table)
+        host, port = server.address.rsplit(":", 1)
+        import pymssql
+        turns = [rng.choice(["ours", "peer"]) for _ in range(12 if os.environ.get("INTEROP_ALL") else 2)] + ["peer", "ours"]
+        for turn, name in enumerate([rng.choice(["ours", "peer"]), *turns]):
+            with pymssql.connect(host, "sa", PASSWORD, "shop", port=port, autocommit=True) as connection, connection.cursor() as cursor:
+                for _ in range(4):
+                    table.change(cursor)
+            server.scan()
+            engine, other = (ours, peer) if name == "ours" else (peer, ours)
+            engine.stream()
+            rng.choice([engine, other]).apply()
+            print(f"# turn {turn}: {name}", flush=True)
+        ours.apply()
+        library = pathlib.Path(f"lake/silver/{table.name}")
+        compared = subprocess.run([program("demo-compare"), "--connection", server.connection(), "--table", f"dbo.{table.name}", "--silver", str(library)],
+                                  capture_output=True, text=True, timeout=300)
+        equal(compared.returncode, 0, compared.stdout[-2000:] + compared.stderr[-2000:])
+        batches = [row["batch_id"] for row in rows(WORK, FACTS, "SELECT batch_id FROM t WHERE event IS NULL ORDER BY batch_id")]
+        equal(batches, list(range(len(batches))), "batch numbers without a hole")
+        equal(rows(WORK, f"lake/bronze/{table.name}", "SELECT count(*) - count(DISTINCT (_start_lsn, _command_id, _seqval, _operation)) AS twice FROM t "
+                                                      "WHERE _operation <> 0"), [{"twice": 0}], "changes twice")
+        equal(rows(WORK, FACTS, "SELECT count(*) AS n FROM t WHERE event = 'bootstrap'"), [{"n": 1}], "bootstraps")
+    finally:
+        server.close()
+
+
+# --- tables of older releases ---
+
+OLD = {  # the columns of the first release, which migrations added the others to
+    FACTS: "app_id STRING, batch_id BIGINT, rows BIGINT, min_lsn STRING, max_lsn STRING, min_commit_ts TIMESTAMP_NTZ, max_commit_ts TIMESTAMP_NTZ, deletes BIGINT, "
+           "inserts BIGINT, updates BIGINT, started_at TIMESTAMP_NTZ, duration_ms BIGINT, target STRING, written_at TIMESTAMP_NTZ",
+    CONTROL: "table_name STRING, finalized_until TIMESTAMP_NTZ, end_lsn STRING, end_commit_ts TIMESTAMP_NTZ, updated_at TIMESTAMP_NTZ",
+}
+
+
+def make_older(steps_of_facts, steps_of_control, dies):
+    """Tables as the library had brought them that far; `dies`: before the last step's stamp."""
+    from mssql_cdc.migrations import control, facts
+
+    spark = Spark.get()
+    for path, module, steps in ((FACTS, facts, steps_of_facts), (CONTROL, control, steps_of_control)):
+        spark.sql(f"CREATE TABLE delta.`{os.path.abspath(path)}` ({OLD[path]}) USING DELTA")
+        for number, migration in enumerate(module.MIGRATIONS[:steps], 1):
+            migration.apply(spark, path)
+            if number < steps or not dies:
+                spark.sql(f"ALTER TABLE delta.`{os.path.abspath(path)}` SET TBLPROPERTIES ('mssql_cdc.schema_version' = '{number}')")
+
+
+def take_over_older(folder, steps_of_facts, steps_of_control, dies):
+    fresh("lake", "checkpoint")
+    relative_paths()
+    make_older(steps_of_facts, steps_of_control, dies)
+    server = Server(folder, "--capture-interval", "manual")
+    try:
+        table = Table(server, "parcel", 20, SEED)
+        server.scan()
+        ours, peer = Ours(server, table, WORK), peer_of(server, table)
+        ours.stream()
+        ours.apply()
+        stamps = {path: actions(WORK, path, "metaData")[-1]["configuration"].get("mssql_cdc.schema_version") for path in OLD}
+        equal(stamps, {FACTS: "14", CONTROL: "4"}, "schema versions")
+        before = {path: len(actions(WORK, path, "metaData")) for path in OLD}
+        server.sql("UPDATE dbo.parcel SET note = N'later' WHERE id < 0;")
+        server.scan()
+        fresh()
+        peer.stream()
+        peer.apply()
+        equal({path: len(actions(WORK, path, "metaData")) for path in OLD}, before, "the library has nothing left to migrate")
+        equal([(row["batch_id"], row["rows"] > 0) for row in rows(WORK, FACTS, "SELECT * FROM t WHERE event IS NULL ORDER BY batch_id")], [(0, False), (1, True)], "batches")
+        compared = subprocess.run([program("demo-compare"), "--connection", server.connection(), "--table", "dbo.parcel", "--silver", "lake/silver/parcel"],
+                                  capture_output=True, text=True, timeout=300)
+        equal(compared.returncode, 0, compared.stdout[-2000:] + compared.stderr[-2000:])
+    finally:
+        server.close()
+
+
+@test
+def tables_of_the_first_release_are_brought_up_to_date_and_the_library_goes_on(folder):
+    take_over_older(folder, 0, 0, False)
+
+
+@test
+def a_migration_that_the_library_left_half_done_is_finished(folder):
+    rng = random.Random(SEED)
+    take_over_older(folder, rng.randrange(1, 14), rng.randrange(1, 4), True)
+
+
+# --- lakes that the library left ---
+
+def into_work(folder):
+    """A lake's parts below WORK."""
+    fresh("lake", "checkpoint", "source", "server")
+    (WORK / "expected.json").unlink(missing_ok=True)
+    for part in ("lake", "checkpoint", "source", "expected.json"):
+        shutil.move(str(folder / part), str(WORK / part))
+    return LibraryLake(WORK)
+
+
+def register_names(lake):
+    spark = Spark.get()
+    labels = [entry[kind] for entry in lake.tables.values() for kind in ("bronze", "silver")] + [lake.label(FACTS), lake.label(CONTROL)]
+    for label in labels:
+        schema = label.split(".")[0]
+        spark.sql(f"CREATE DATABASE IF NOT EXISTS {schema} LOCATION '{os.path.abspath('lake/' + schema)}'")
+        spark.sql(f"DROP TABLE IF EXISTS {label}")
+        spark.sql(f"CREATE TABLE {label} USING DELTA LOCATION '{os.path.abspath(lake.path(label))}'")
+
+
+def passed_on(lake, first):
+    """tidelake goes on, then the library, then tidelake again: batch numbers in a row, silver always the source."""
+    server = lake.serve()
+    try:
+        lake.configure(server)
+        first(lake, server)
+        go_on(lake, server)
+        if lake.named:
+            register_names(lake)
+        lake.change(server)
+        for name, entry in lake.tables.items():
+            peer = Peer(server, entry["capture_instance"], entry["bronze"], entry["silver"] or f"lake/silver/{name}", entry["app_id"],
+                        "/".join(entry["position"]["directory"].split("/")[:2]), entry["key"], lake.label(FACTS), lake.label(CONTROL))
+            done = lake.checkpoint_files(entry)["commits"][-1]
+            peer.stream()
+            equal(lake.checkpoint_files(entry)["commits"][-1], done + 1, "the library's batch")
+            peer.apply()
+        lake.silver_equals_source(server)
+        go_on(lake, server)
+    finally:
+        server.close()
+
+
+def lake_test(name):
+    def run(folder):
+        passed_on(into_work(unpack(name, folder)), CONTINUED[name])
+    run.__name__ = f"the_lake_{name.replace('-', '_')}_goes_from_the_library_to_tidelake_and_back"
+    return run
+
+
+for lake_name in CONTINUED:
+    test(lake_test(lake_name))
+
+
+def made_afresh(folder, names, seed):
+    """Lakes that the script which made the cases makes from another seed."""
+    script = pathlib.Path(os.environ.get("TIDELAKE_CASES") or ROOT.parent / "shared" / "cases").parent / "tools" / "make-lake.py"
+    if not script.is_file():
+        raise Skip(f"there is no {script}, which makes lakes")
+    made = subprocess.run([sys.executable, str(script), str(folder / "made"), "--scenario", ",".join(names), "--seed", str(seed), "--rows", "30",
+                           "--jars", os.environ["TIDELAKE_JARS"]], capture_output=True, text=True, timeout=1800)
+    equal(made.returncode, 0, made.stdout[-2000:] + made.stderr[-2000:])
+    return [(name, folder / "made" / name) for name in names]
+
+
+@test
+def a_lake_made_from_a_fresh_seed_goes_on(folder):
+    names = list(CONTINUED) if os.environ.get("INTEROP_ALL") else ["stream-crash"]
+    seed = int(os.environ.get("TIDELAKE_SEED") or random.SystemRandom().randrange(2, 10**6))
+    print(f"# seed {seed}", flush=True)
+    for name, made in made_afresh(folder, names, seed):
+        passed_on(into_work(made), CONTINUED[name])
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(WORK, ignore_errors=True)
