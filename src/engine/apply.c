@@ -281,9 +281,11 @@ static bool look_at_changes(Apply *apply, Err *err)
     if (!row_stream_next(rows, &block, err)) goto done;
     if (!column_is_null(&block.columns[1], 0)) {
         err_set(err, ERR_STATE,
-                "%.*s holds rows of capture instance %.*s, which is not of this table; name the "
-                "configuration's stream that wrote them",
-                STR_ARG(apply->options->bronze.label), STR_ARG(column_str(&block.columns[1], 0)));
+                "%.*s holds rows of capture instance %.*s, and this call is for %.*s, whose table "
+                "has no such instance; name the stream that wrote them (its capture instance and "
+                "connection)",
+                STR_ARG(apply->options->bronze.label), STR_ARG(column_str(&block.columns[1], 0)),
+                STR_ARG(apply->options->instances[apply->options->instance_count - 1]));
         goto done;
     }
     apply->has_rows      = column_i64(&block.columns[2], 0) > 0;

@@ -75,6 +75,7 @@ static bool write_open_event(Facts *facts, const StreamOptions *options, const O
 typedef struct Earlier {
     OptLsn completed; /* newest bootstrap or resnapshot event of the family */
     OptLsn chunked;   /* newest chunked open of the family */
+    OptI64 chunked_generation;
     bool   has_chunked_of_ours;
     Offset chunked_of_ours; /* newest chunked open of generation 0 */
     bool   has_empty;       /* a bootstrap of an empty table, of generation 0 */
@@ -109,7 +110,10 @@ static void note_row(const FactsRow *row, Str app_id, Earlier *earlier)
     }
     (void)payload_parse_open(row->detail, &detail); /* what cannot be read counts as chunked */
     if (detail.is_full) return;
-    note_newest(&earlier->chunked, at.lsn);
+    if (!earlier->chunked.is_set || lsn_compare(at.lsn, earlier->chunked.lsn) > 0) {
+        earlier->chunked            = OPT_LSN(at.lsn);
+        earlier->chunked_generation = detail.generation;
+    }
     if (is_ours &&
         (!earlier->has_chunked_of_ours || lsn_compare(at.lsn, earlier->chunked_of_ours.lsn) > 0)) {
         earlier->has_chunked_of_ours = true;
@@ -117,9 +121,27 @@ static void note_row(const FactsRow *row, Str app_id, Earlier *earlier)
     }
 }
 
-/* Reads the events, and refuses a full run while a chunked snapshot of the family is open (4.14).
- */
-static bool find_earlier(Facts *facts, const StreamOptions *options, Earlier *out, Err *err)
+/* An unfinished chunked snapshot keeps the family from taking a full one (4.14). */
+static bool check_mode(const StreamOptions *options, const Earlier *earlier, bool came_first,
+                       Err *err)
+{
+    if (!earlier->chunked.is_set ||
+        (earlier->completed.is_set &&
+         lsn_compare(earlier->completed.lsn, earlier->chunked.lsn) >= 0))
+        return true;
+    return err_set(
+        err, ERR_STATE,
+        "%.*s: %sa chunked snapshot at %s (generation %lld) has not completed, and a "
+        "full one must not be taken next to it: let mssql-cdc-pyspark's backfill run "
+        "until it is done, or rerun with its chunked mode; this version takes full "
+        "snapshots alone",
+        STR_ARG(options->bronze.label), came_first ? "another run came first: " : "",
+        lsn_format(earlier->chunked.lsn).text,
+        (long long)(earlier->chunked_generation.is_set ? earlier->chunked_generation.value : 0));
+}
+
+static bool find_earlier(Facts *facts, const StreamOptions *options, bool came_first, Earlier *out,
+                         Err *err)
 {
     Arena    *scratch;
     FactsRow *rows;
@@ -133,14 +155,17 @@ static bool find_earlier(Facts *facts, const StreamOptions *options, Earlier *ou
                               err);
     for (size_t i = 0; ok && i < count; i++)
         note_row(&rows[i], options->app_id, out);
-    if (ok && out->chunked.is_set &&
-        (!out->completed.is_set || lsn_compare(out->completed.lsn, out->chunked.lsn) < 0))
-        ok = err_set(err, ERR_STATE,
-                     "%.*s: a chunked snapshot at %s is open, and this version takes full ones "
-                     "alone; finish it with mssql-cdc-pyspark's backfill, then start again",
-                     STR_ARG(options->bronze.label), lsn_format(out->chunked.lsn).text);
     arena_close(scratch);
-    return ok;
+    return ok && check_mode(options, out, came_first, err);
+}
+
+/* The open row, then a look whether a chunked one came in between: ours holds no mode then. */
+static bool open_full(Facts *facts, const StreamOptions *options, const Offset *at, Err *err)
+{
+    Earlier now;
+
+    return !facts || (write_open_event(facts, options, at, err) &&
+                      find_earlier(facts, options, true, &now, err));
 }
 
 /* --- taking one --- */
@@ -260,7 +285,7 @@ static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
                                    .stamp      = out};
 
     if (!snapshot_stamp(mssql, instance, &opened, err)) return false;
-    if (facts && !write_open_event(facts, options, &opened, err)) return false;
+    if (!open_full(facts, options, &opened, err)) return false;
     if (!snapshot_stamp(mssql, instance, out, err)) return false;
     started_us = clock_utc_us(env->clock);
     log_info(env->log, "snapshot", "snapshot started", LOG_STR("stream", options->capture_instance),
@@ -291,7 +316,7 @@ bool snapshot_bootstrap(Env *env, Mssql *mssql, const StreamOptions *options,
     names[0] = options->capture_instance;
     for (size_t i = 0; i < table->instance_count; i++)
         names[i + 1] = table->instances[i].name;
-    if (!find_earlier(facts, options, &earlier, err)) goto done;
+    if (!find_earlier(facts, options, false, &earlier, err)) goto done;
     if (!bronze_find_snapshot(bronze, names, table->instance_count + 1, (OptLsn){0}, &found, out,
                               err))
         goto done;

@@ -85,35 +85,43 @@ static bool find_start(Stream *stream, Offset *out, Err *err)
     return mssql_commit_time(stream->mssql, out->lsn, &out->commit_ts, err);
 }
 
-/* Sets position and next batch from the checkpoint; a new one begins at the configured start. A
- * planned batch 0 keeps the start it was planned with: an edited option must not move it. */
+/* The position from the checkpoint; a new one begins at the configured start. A planned batch 0
+ * keeps the start it was planned with: an edited option must not move it. */
 static bool find_position(Stream *stream, Err *err)
 {
-    int64_t committed;
-
-    if (checkpoint_find_committed(stream->checkpoint, &committed, &stream->position)) {
-        stream->next_batch = committed + 1;
+    if (checkpoint_find_committed(stream->checkpoint, &(int64_t){0}, &stream->position))
         return true;
-    }
-    stream->next_batch = 0;
     if (checkpoint_find_start(stream->checkpoint, &stream->position)) return true;
     return find_start(stream, &stream->position, err);
 }
 
-/* A new batch must be newer than every batch of ours in bronze and the facts: their txn would skip
- * it, and its rows would be lost (2.11). Only a planned one may be in already. */
+/* Sets the next batch from the checkpoint. A new batch must be newer than every batch of ours in
+ * bronze and the facts: their txn would skip it, and its rows would be lost (2.11). Only a planned
+ * one may be in already. Before a snapshot is taken, which would be for nothing. */
 static bool check_rewind(Stream *stream, Err *err)
 {
+    int64_t committed;
     bool    is_planned = checkpoint_find_planned(stream->checkpoint, &(int64_t){0}, &(Offset){0});
     OptI64  last       = {0};
     int64_t in_bronze;
 
+    stream->next_batch = 0;
+    if (checkpoint_find_committed(stream->checkpoint, &committed, &(Offset){0}))
+        stream->next_batch = committed + 1;
     if (stream->facts && !facts_find_last_batch(stream->facts, stream->sink_id, &last, err))
         return false;
     if (bronze_find_last_batch(stream->bronze, stream->sink_id, &in_bronze) &&
         (!last.is_set || in_bronze > last.value))
         last = OPT_I64(in_bronze);
     if (!last.is_set || last.value < stream->next_batch + is_planned) return true;
+    if (!checkpoint_has_metadata(stream->checkpoint))
+        return err_set(err, ERR_STATE,
+                       "the tables hold batch %lld of app_id %.*s, but there is no checkpoint at "
+                       "%.*s: either the path leads elsewhere than when they were written (another "
+                       "folder, machine or mount), or it was deleted; name the one that belongs to "
+                       "them or restore it, else use a new app_id with a new checkpoint",
+                       (long long)last.value, STR_ARG(stream->sink_id),
+                       STR_ARG(checkpoint_get_path(stream->checkpoint)));
     return err_set(err, ERR_STATE,
                    "the tables hold batch %lld of app_id %.*s, but this run starts at batch %lld: "
                    "the checkpoint %.*s was deleted or rewound (or another run is using it), and "
@@ -339,8 +347,8 @@ bool stream_run(Env *env, const StreamOptions *options, StreamResult *out, Err *
     bool   ok;
 
     *out = (StreamResult){0};
-    ok   = open_source(&stream, err) && open_state(&stream, err) && bootstrap(&stream, err) &&
-         find_position(&stream, err) && check_rewind(&stream, err) && fix_target(&stream, err);
+    ok   = open_source(&stream, err) && open_state(&stream, err) && check_rewind(&stream, err) &&
+         bootstrap(&stream, err) && find_position(&stream, err) && fix_target(&stream, err);
     if (ok) {
         out->start_lsn = out->end_lsn = OPT_LSN(stream.position.lsn);
         out->end_commit_ts            = stream.position.commit_ts;

@@ -296,7 +296,10 @@ static void rows_of_another_instance_stop_the_call(void **state) /* 7.2 */
               &in->err);
     delta_writer_close(writer);
     assert_false(try_apply(&lake, true, &result));
-    assert_err(&in->err, ERR_STATE, "dbo_t_v2");
+    assert_err(&in->err, ERR_STATE, BRONZE_PATH); /* T12.1, 12.5 */
+    assert_err(&in->err, ERR_STATE, "rows of capture instance dbo_t_v2");
+    assert_err(&in->err, ERR_STATE, "for dbo_t,");
+    assert_err(&in->err, ERR_STATE, "name the stream");
     assert_silver(&lake, "1=a");
     apply_lake_close(&lake);
 }
@@ -331,9 +334,20 @@ static void chunks_that_no_open_announces_stop_the_call(void **state) /* 7.2, T7
     PUT(&lake, {10, 0, 0, 0, 1, "a"});
     put_chunk_row(&lake, 40);
     assert_false(try_apply(&lake, false, &result));
-    assert_err(&lake.lake->err, ERR_STATE, "pass the facts table");
-    assert_false(try_apply(&lake, true, &result));
+    assert_err(&lake.lake->err, ERR_STATE, "pass the facts table"); /* T12.1, 12.5 */
     assert_err(&lake.lake->err, ERR_STATE, BRONZE_PATH);
+    Facts       *facts = NULL;
+    TableRef     ref   = {STR("facts"), STR("lake/facts")};
+    FactsRow     row   = {.app_id = STR("x"), .target = STR("bronze.other"), .rows = OPT_I64(0)};
+    DeltaOutcome outcome;
+    assert_ok(facts_open(&lake.lake->delta, &ref, &facts, &lake.lake->err), &lake.lake->err);
+    assert_ok(facts_append_batch(facts, STR("x"), 0, &row, 1, &outcome, &lake.lake->err),
+              &lake.lake->err);
+    facts_close(facts);
+    assert_false(try_apply(&lake, true, &result));
+    assert_err(&lake.lake->err, ERR_STATE, BRONZE_PATH); /* the name, the facts, who is in them */
+    assert_err(&lake.lake->err, ERR_STATE, "the facts facts");
+    assert_err(&lake.lake->err, ERR_STATE, "bronze.other");
     apply_lake_close(&lake);
 }
 
