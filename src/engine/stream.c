@@ -39,7 +39,8 @@ static bool check_grant(Stream *stream, Err *err)
                                 &grant, err))
         return false;
     return can || err_set(err, ERR_PERMISSION,
-                          "the login may not read the change table of %.*s; run: %.*s",
+                          "the login may not read the change table of %.*s: run %.*s (each capture "
+                          "instance has its own change table)",
                           STR_ARG(stream->table.instances[0].name), STR_ARG(grant));
 }
 

@@ -234,6 +234,44 @@ static void a_quiet_table_follows_the_database(void **state) /* case A4(a) */
     world_close(world);
 }
 
+static void a_stream_that_was_away_too_long_names_its_gap(void **state) /* case A4(b) */
+{
+    World        *world = shop_open(state, 1);
+    StreamOptions calm = world_stream_options(), hot = world_stream_options();
+
+    world_create(world, "hot", SHOP_COLUMNS);
+    (void)shop_insert(world, 1);
+    world_commit(world, "INSERT INTO dbo.hot VALUES (1, 'a')");
+    hot.capture_instance = STR("dbo_hot");
+    hot.bronze           = (TableRef){STR("lake/bronze/hot"), STR("lake/bronze/hot")};
+    hot.app_id           = STR("hot-v1");
+    hot.checkpoint       = STR("checkpoints/hot");
+    (void)world_stream(world, &calm);
+    (void)world_stream(world, &hot);
+    Lsn position = world_max_lsn(world), middle = position;
+    for (int i = 2; i < 8; i++) {
+        world_pass_minutes(world, 60);
+        Lsn lsn = world_commit(world, "INSERT INTO dbo.hot VALUES (%d, 'a')", i);
+        if (i == 4) middle = lsn;
+    }
+    world_cleanup(world, middle);
+    Str                        verdicts = world_rows(world,
+                                                     "SELECT table_name, finalized_until FROM {" CONTROL "} ORDER BY 1");
+    const StreamOptions *const both[]   = {&calm, &hot};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        Process *process = process_open(world, "late");
+        assert_false(process_stream(process, both[i]));
+        assert_err(&process->err, ERR_DATA_LOSS, lsn_format(lsn_increment(position)).text);
+        assert_err(&process->err, ERR_DATA_LOSS, lsn_format(middle).text);
+        assert_err(&process->err, ERR_DATA_LOSS, i ? "dbo_hot" : "dbo_orders");
+        process_close(process);
+    }
+    assert_str_is(
+        world_rows(world, "SELECT table_name, finalized_until FROM {" CONTROL "} ORDER BY 1"),
+        str_c(world_arena(world), verdicts));
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_snapshot_read_in_parts_has_each_row_once),
         cmocka_unit_test(ones_own_commit_is_found_among_others),
         cmocka_unit_test(a_quiet_table_follows_the_database),
+        cmocka_unit_test(a_stream_that_was_away_too_long_names_its_gap),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
 }

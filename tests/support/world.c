@@ -70,7 +70,7 @@ static SqlConn *connect_admin(World *world, const char *connection)
     return conn;
 }
 
-static void open_server(World *world)
+static void open_server(World *world, int version)
 {
     SimOptions options = {.clock               = world->clock,
                           .sched               = world->sched,
@@ -78,6 +78,7 @@ static void open_server(World *world)
                           .capture_interval_ms = -1,
                           .idle_entry_ms       = INT64_C(1000) * 3600 * 24 * 3650,
                           .retention_minutes   = 4320,
+                          .server_version      = version,
                           .login               = STR("sa"),
                           .password            = STR("pw")};
     SimError   error   = SIM_ERROR_INIT;
@@ -97,6 +98,11 @@ static void open_server(World *world)
 
 World *world_open(void **state, uint64_t seed)
 {
+    return world_open_version(state, seed, 2022);
+}
+
+World *world_open_version(void **state, uint64_t seed, int version)
+{
     Arena *arena = arena_new();
     World *world = ARENA_NEW(arena, World);
 
@@ -114,7 +120,7 @@ World *world_open(void **state, uint64_t seed)
                                   .log         = world->log,
                                   .engine_info = STR("tidelake/test"),
                                   .compression = DUCK_UNCOMPRESSED};
-    open_server(world);
+    open_server(world, version);
     return world;
 }
 

@@ -53,6 +53,8 @@ int world_duck_setup(void **state);
 int world_duck_teardown(void **state);
 
 World *world_open(void **state, uint64_t seed);
+/* A server of that version: 2016 ... 2025. */
+World *world_open_version(void **state, uint64_t seed, int version);
 void   world_close(World *world); /* every process must be closed */
 
 Arena        *world_arena(World *world);

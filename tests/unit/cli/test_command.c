@@ -93,7 +93,7 @@ static bool options_of(Arena *arena, const char *const *words, StreamOptions *ou
            stream_options_from_settings(&streams[0].settings, arena, out, err);
 }
 
-static void what_this_version_cannot_do_is_refused_before_anything_is_read(void **state)
+static void what_this_version_cannot_do_is_refused_before_anything_is_read(void **state) /* T12.1 */
 {
 #define COMPLETE \
     "dbo_a", "--connection", "Driver=x", "--bronze", "b", "--app-id", "a", "--checkpoint", "c"
@@ -135,7 +135,7 @@ static void what_this_version_cannot_do_is_refused_before_anything_is_read(void 
     arena_close(arena);
 }
 
-static void what_is_missing_is_named_with_its_option(void **state)
+static void what_is_missing_is_named_with_its_option(void **state) /* T12.1 */
 {
     Arena        *arena = arena_new();
     StreamOptions options;
@@ -147,7 +147,21 @@ static void what_is_missing_is_named_with_its_option(void **state)
                    &options, &err));
     assert_err(&err, ERR_USAGE, "--app-id");
     assert_false(options_of(arena, WORDS("--json"), &options, &err));
-    assert_err(&err, ERR_USAGE, "dbo_orders");
+    assert_err(&err, ERR_USAGE, "--capture-instance (for example dbo_orders)");
+
+    char name[102] = {0};
+    memset(name, 'n', 101);
+    assert_false(options_of(arena,
+                            WORDS("--capture-instance", name, "--connection", "x", "--bronze", "b",
+                                  "--app-id", "a", "--checkpoint", "c"),
+                            &options, &err));
+    assert_err(&err, ERR_USAGE, "capture_instance is 101 characters long, at most 100");
+    assert_non_null(strstr(err.message, name));
+    assert_false(options_of(arena,
+                            WORDS("--capture-instance", "a\nb", "--connection", "x", "--bronze",
+                                  "b", "--app-id", "a", "--checkpoint", "c"),
+                            &options, &err));
+    assert_err(&err, ERR_USAGE, "capture_instance holds a control character");
     arena_close(arena);
 }
 

@@ -88,6 +88,49 @@ static void numbers_keep_to_their_least(void **state)
     }
 }
 
+static void a_bad_value_is_named_with_what_is_allowed(void **state) /* T12.1, T12.2 */
+{
+    static const struct {
+        SettingId   id;
+        const char *text, *parts[3];
+    } cases[] = {
+        {SET_NUM_PARTITIONS, "none", {"num_partitions", "from 1 on", "auto"}},
+        {SET_FETCH_ROWS, "0", {"fetch_rows", "from 1 on", "\"0\""}},
+        {SET_MAX_COMMITS_PER_BATCH,
+         "0",
+         {"max_commits_per_batch", "\"0\"", "leave it out for no limit"}},
+        {SET_CONNECT_TIMEOUT, "-1", {"connect_timeout", "from 0 on", "\"-1\""}},
+        {SET_LOCK_TIMEOUT_MS, "soon", {"lock_timeout_ms", "from 0 on", "\"soon\""}},
+        {SET_FAIL_ON_DATA_LOSS, "ture", {"fail_on_data_loss", "true, false", "\"ture\""}},
+        {SET_SCHEMA_CHANGE_POLICY,
+         "ignore",
+         {"schema_change_policy", "classify|fail", "\"ignore\""}},
+        {SET_ISOLATION,
+         "readUncommitted",
+         {"isolation", "readCommitted|snapshot", "uncommitted rows are never read"}},
+        {SET_SNAPSHOT, "none", {"snapshot", "full|chunked", "\"none\""}},
+        {SET_ON_DATA_LOSS, "skip", {"on_data_loss", "fail|resnapshot", "\"skip\""}},
+        {SET_GRANULARITY, "week", {"granularity", "minute|hour|day", "\"week\""}},
+        {SET_CHUNK_ROWS, "0", {"chunk_rows", "from 1 on", "\"0\""}},
+        {SET_TARGET_WAVE_SECONDS, "-1", {"target_wave_seconds", "from 0 on", "\"-1\""}},
+        {SET_STARTING_LSN, "0xZZ", {"starting_lsn", "earliest, latest or an LSN", "0xZZ"}},
+        {SET_COLUMNS, "id", {"columns", "column id has no type", "id BIGINT"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        SettingValue value = value_of(cases[i].text);
+        Err          err   = ERR_INIT;
+
+        assert_false(setting_check(cases[i].id, &value, &err));
+        for (size_t j = 0; j < COUNT_OF(cases[i].parts); j++)
+            assert_err(&err, ERR_USAGE, cases[i].parts[j]);
+        value.origin = STR("tidelake.yaml:7"); /* as a key of the file it names the line */
+        assert_false(setting_check(cases[i].id, &value, &err));
+        assert_err(&err, ERR_CONFIG, "tidelake.yaml:7");
+    }
+}
+
 static void durations_and_sizes_have_units(void **state)
 {
     int64_t value;
@@ -117,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_typo_in_a_boolean_never_turns_a_guard_off),
         cmocka_unit_test(booleans_are_read_in_any_case),
         cmocka_unit_test(numbers_keep_to_their_least),
+        cmocka_unit_test(a_bad_value_is_named_with_what_is_allowed),
         cmocka_unit_test(durations_and_sizes_have_units),
         cmocka_unit_test(the_nearest_key_is_named),
     };
