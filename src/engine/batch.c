@@ -118,6 +118,7 @@ static bool read_and_append(Batch *batch, Err *err)
             goto done;
     }
     parts.writer = writer;
+    mssql_forget_ahead(stream->mssql); /* what is asked from here on is younger than the rows */
     if (!read_parts(stream->env, stream->mssql, &parts, batch->arena, &adds, err)) goto done;
     count = drop_empty(adds, batch->range_count, &written);
     if (!batch_check_read(batch, written, err)) goto done;

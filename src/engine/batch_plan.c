@@ -2,6 +2,20 @@
  * what the table looks like now, DDL, and the retention guard (algorithms.md 2.4, 2.5, 6.2). */
 #include "engine/batch_internal.h"
 
+bool stream_ask_ahead(Stream *stream, Lsn end, bool with_end_time, Err *err)
+{
+    int64_t       partitions = stream->options->source.num_partitions;
+    PlanQuestions plan       = {.table         = &stream->table,
+                                .start         = stream->position.lsn,
+                                .end           = end,
+                                .with_end_time = with_end_time};
+
+    if (lsn_compare(end, plan.start) <= 0) return true; /* no ranges: nothing is asked */
+    if (partitions > 1) plan.tiles[0] = partitions;
+    if (!bronze_get_table(stream->bronze)) plan.tiles[1] = 1; /* are there rows at all? */
+    return mssql_ask_plan_ahead(stream->mssql, &plan, err);
+}
+
 /* --- the table as it is now --- */
 
 /* Looks at the table as it is now: a second instance, DDL inside the batch. */

@@ -266,17 +266,21 @@ static bool plan_end(Stream *stream, bool *has_work, Offset *end, Err *err)
         return true;
     }
     if (options->max_commits_per_batch > 0) {
+        if (!mssql_ask_end_ahead(stream->mssql, stream->position.lsn,
+                                 options->max_commits_per_batch, err))
+            return false;
         if (!mssql_nth_commit(stream->mssql, stream->position.lsn, options->max_commits_per_batch,
                               &nth.lsn, &nth.is_set, err))
             return false;
         (void)plan_batch_end(stream->position.lsn, upper, nth, &end->lsn);
     }
     if (!stream_refresh_clock(stream, err)) return false;
+    if (!stream_ask_ahead(stream, end->lsn, true, err)) return false;
     return mssql_commit_time(stream->mssql, end->lsn, &end->commit_ts, err);
 }
 
 /* Runs the planned batch again, or plans and runs the next one. */
-static bool step(Stream *stream, bool *did_work, Err *err)
+static bool plan_and_run(Stream *stream, bool *did_work, Err *err)
 {
     Offset  end;
     int64_t planned;
@@ -284,7 +288,8 @@ static bool step(Stream *stream, bool *did_work, Err *err)
 
     *did_work = is_replay;
     if (is_replay) {
-        if (!stream_refresh_clock(stream, err)) return false;
+        if (!stream_refresh_clock(stream, err) || !stream_ask_ahead(stream, end.lsn, false, err))
+            return false;
     } else {
         if (!plan_end(stream, did_work, &end, err)) return false;
         if (!*did_work) return true;
@@ -298,6 +303,14 @@ static bool step(Stream *stream, bool *did_work, Err *err)
     stream->position = end;
     stream->next_batch++;
     return true;
+}
+
+static bool step(Stream *stream, bool *did_work, Err *err)
+{
+    bool ok = plan_and_run(stream, did_work, err);
+
+    mssql_forget_ahead(stream->mssql);
+    return ok;
 }
 
 /* Waits before the next look; false when the trigger is done. `began_ns`: when this step began. */

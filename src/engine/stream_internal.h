@@ -51,6 +51,8 @@ bool stream_check_ddl(Stream *stream, const DdlEvent *ddl, size_t count, Err *er
 bool stream_check_instances(const CaptureTable *table, Err *err) MUST_CHECK;
 /* Reads the server's clock and zone; what is odd about them becomes a warning. */
 bool stream_refresh_clock(Stream *stream, Err *err) MUST_CHECK;
+/* What the planning of batch `next_batch` up to `end` asks, in one request. */
+bool stream_ask_ahead(Stream *stream, Lsn end, bool with_end_time, Err *err) MUST_CHECK;
 /* Runs batch `next_batch`, (position, end]: rows, facts, commit, verdict. `is_replay`: an earlier
  * run planned it and may have done any part of it. */
 bool stream_run_batch(Stream *stream, const Offset *end, bool is_replay, Err *err) MUST_CHECK;

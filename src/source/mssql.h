@@ -134,6 +134,23 @@ typedef struct SplitTile { /* Q15 */
 bool mssql_split_tiles(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, int64_t tiles,
                        Arena *arena, SplitTile **out, size_t *count_out, Err *err) MUST_CHECK;
 
+/* --- planning in few round trips --- */
+/* What the planning of a batch (start, end] will ask: the commit time of its end, the table's
+ * instances, their DDL and low ends, the LSN after `start`, split points. Asked here in one
+ * request, the answers wait for those questions, each for one. What was not foreseen is asked in
+ * its turn. */
+typedef struct PlanQuestions {
+    const CaptureTable *table; /* as it was found last */
+    Lsn                 start, end;
+    bool                with_end_time;
+    int64_t             tiles[2]; /* of mssql_split_tiles calls; 0: none */
+} PlanQuestions;
+bool mssql_ask_plan_ahead(Mssql *mssql, const PlanQuestions *plan, Err *err) MUST_CHECK;
+/* The same for mssql_nth_commit followed by mssql_refresh_clock. */
+bool mssql_ask_end_ahead(Mssql *mssql, Lsn after, int64_t commits, Err *err) MUST_CHECK;
+/* The plan stands: answers that nobody wanted must not serve a later question. */
+void mssql_forget_ahead(Mssql *mssql);
+
 /* --- change rows of a range (Q16, Q17) --- */
 /* Of one range; folded into the batch's facts by the engine (algorithms.md 11). */
 typedef struct ChangeMetrics {

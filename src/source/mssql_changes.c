@@ -89,20 +89,25 @@ static bool connect_range(ChangeStream *changes, Err *err)
     }
 }
 
+static SqlQuery network_wait_question(Arena *arena)
+{
+    return mssql_question(arena,
+                          STR("SELECT COALESCE(MAX(w.wait_time_ms), 0) AS ms\n"
+                              "FROM sys.dm_exec_session_wait_stats AS w\n"
+                              "WHERE w.session_id = @@SPID AND w.wait_type = N'ASYNC_NETWORK_IO';"),
+                          NULL, 0);
+}
+
 /* Q03: -1 when it cannot be told. A metric never fails a read. */
 static int64_t network_wait_ms(SqlConn *conn)
 {
-    Arena  *scratch = arena_new();
-    Err     ignored = ERR_INIT;
-    Rows    rows    = {0};
-    int64_t wait    = -1;
+    Arena   *scratch  = arena_new();
+    SqlQuery question = network_wait_question(scratch);
+    Err      ignored  = ERR_INIT;
+    Rows     rows     = {0};
+    int64_t  wait     = -1;
 
-    if (mssql_rows_on(conn,
-                      STR("SELECT COALESCE(MAX(w.wait_time_ms), 0) AS ms\n"
-                          "FROM sys.dm_exec_session_wait_stats AS w\n"
-                          "WHERE w.session_id = @@SPID AND w.wait_type = N'ASYNC_NETWORK_IO';"),
-                      NULL, 0, 1, scratch, &rows, &ignored) &&
-        rows.block.row_count == 1)
+    if (mssql_answer_on(conn, &question, 1, scratch, &rows, &ignored) && rows.block.row_count == 1)
         wait = rows_i64(&rows, 0, 0, -1);
     arena_close(scratch);
     return wait;
@@ -122,15 +127,35 @@ static OptTime exact_commit_time(const ChangeStream *changes, Lsn lsn)
     return found && lsn_equal(commit, lsn) ? time : (OptTime){0};
 }
 
+/* The commit times that measure_position asks for. False when there is nobody to ask any more. */
+static bool ask_times_ahead(ChangeStream *changes, const Lsn *max_lsn)
+{
+    const ChangeMetrics *metrics   = changes->metrics;
+    Arena               *arena     = arena_new();
+    Questions           *questions = ARENA_NEW(arena, Questions);
+    Err                  ignored   = ERR_INIT;
+    bool                 ok;
+
+    if (max_lsn) questions_add_commit_time(questions, arena, &changes->clock, *max_lsn);
+    if (metrics->min_lsn_after_is_set)
+        questions_add_commit_time(questions, arena, &changes->clock, metrics->min_lsn_after);
+    questions_add_commit_time(questions, arena, &changes->clock, changes->range.batch_end);
+    ok = mssql_ask_ahead_on(changes->conn, questions, &ignored);
+    arena_close(arena);
+    return ok;
+}
+
 /* The stream's position, after the batch's last range alone (Q17). */
 static void measure_position(ChangeStream *changes)
 {
     ChangeMetrics *metrics = changes->metrics;
     Err            ignored = ERR_INIT;
     Lsn            max_lsn;
-    bool           is_null;
+    bool           is_null = true;
 
-    if (mssql_max_lsn_on(changes->conn, &max_lsn, &is_null, &ignored) && !is_null) {
+    if (!mssql_max_lsn_on(changes->conn, &max_lsn, &is_null, &ignored)) is_null = true;
+    if (!ask_times_ahead(changes, is_null ? NULL : &max_lsn)) return;
+    if (!is_null) {
         metrics->source_max_commit_ts = exact_commit_time(changes, max_lsn);
         if (metrics->source_max_commit_ts.is_set)
             metrics->capture_lag_seconds = (double)(clock_utc_us(changes->mssql->options.clock) -
@@ -142,6 +167,21 @@ static void measure_position(ChangeStream *changes)
     metrics->end_commit_ts = exact_commit_time(changes, changes->range.batch_end);
 }
 
+/* What is asked once the rows are read, the low end first: it must be younger than every row. */
+static bool ask_after_ahead(ChangeStream *changes, Err *err)
+{
+    Arena     *arena     = arena_new();
+    Questions *questions = ARENA_NEW(arena, Questions);
+    bool       ok;
+
+    questions_add(questions, mssql_min_lsn_question(arena, changes->instance_name));
+    if (changes->wait_before_ms >= 0) questions_add(questions, network_wait_question(arena));
+    if (changes->range.is_last) questions_add(questions, mssql_max_lsn_question(arena));
+    ok = mssql_ask_ahead_on(changes->conn, questions, err);
+    arena_close(arena);
+    return ok;
+}
+
 static bool finish(ChangeStream *changes, Err *err)
 {
     ChangeMetrics *metrics = changes->metrics;
@@ -149,6 +189,7 @@ static bool finish(ChangeStream *changes, Err *err)
     sqlresult_close(changes->result);
     changes->result      = NULL;
     changes->is_finished = true;
+    if (!ask_after_ahead(changes, err)) return false;
     if (!mssql_min_lsn_on(changes->conn, changes->instance_name, &metrics->min_lsn_after,
                           &metrics->min_lsn_after_is_set, err))
         return false;
@@ -157,6 +198,7 @@ static bool finish(ChangeStream *changes, Err *err)
     int64_t wait_after    = changes->wait_before_ms < 0 ? -1 : network_wait_ms(changes->conn);
     if (wait_after >= 0) metrics->network_wait_ms = MAX(wait_after - changes->wait_before_ms, 0);
     if (changes->range.is_last) measure_position(changes);
+    sqlconn_forget_ahead(changes->conn);
     return true;
 }
 
@@ -412,6 +454,22 @@ static bool check_result(const ChangeStream *changes, const Schema *columns, Err
                          STR_ARG(changes->instance_name));
 }
 
+static bool ask_before_ahead(ChangeStream *changes, Err *err)
+{
+    Arena     *arena     = arena_new();
+    Questions *questions = ARENA_NEW(arena, Questions);
+    bool       ok;
+
+    questions_add(questions, network_wait_question(arena));
+    if (changes->clock.kind == SERVER_CLOCK_ZONE)
+        questions_add(questions,
+                      mssql_range_offsets_question(arena, &changes->clock, changes->range.from,
+                                                   changes->range.to));
+    ok = mssql_ask_ahead_on(changes->conn, questions, err);
+    arena_close(arena);
+    return ok;
+}
+
 static bool open_range(ChangeStream *changes, const Schema *columns, Err *err)
 {
     const ChangeRange *range    = &changes->range;
@@ -426,7 +484,7 @@ static bool open_range(ChangeStream *changes, const Schema *columns, Err *err)
     if (!mssql_check_capture_instance(changes->instance_name, err)) return false;
     if (!mssql_select_list(range->instance, 1, columns, false, "c", arena, &changes->list, err))
         return false;
-    if (!connect_range(changes, err)) return false;
+    if (!connect_range(changes, err) || !ask_before_ahead(changes, err)) return false;
     changes->wait_before_ms = network_wait_ms(changes->conn);
     if (!mssql_range_clock_on(changes->conn, &changes->clock, range->from, range->to, arena,
                               &changes->range_clock, err))

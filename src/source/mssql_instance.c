@@ -41,20 +41,26 @@ static bool read_instance(const Rows *rows, size_t row, Arena *arena, CaptureIns
                                    &out->key_column_count, err);
 }
 
+SqlQuery mssql_table_question(Arena *arena, Str schema, Str table)
+{
+    return mssql_question(
+        arena,
+        STR("EXEC sys.sp_cdc_help_change_data_capture @source_schema = ?, @source_name = ?;"),
+        (SqlParam[]){param_str(schema), param_str(table)}, 2);
+}
+
 /* Every instance, or those of one table. */
 static bool list_instances(SqlConn *conn, Str schema, Str table, Arena *arena, Listing *out,
                            Err *err)
 {
-    bool     of_table = table.len > 0;
-    SqlParam params[] = {param_str(schema), param_str(table)};
     Arena   *scratch  = arena_new();
     Rows     rows     = {0};
-    Str      text =
-        of_table
-                 ? STR("EXEC sys.sp_cdc_help_change_data_capture @source_schema = ?, @source_name = ?;")
-                 : STR("EXEC sys.sp_cdc_help_change_data_capture;");
-    bool ok = mssql_rows_on(conn, text, params, of_table ? 2 : 0, INSTANCES_LIMIT, scratch, &rows,
-                            err);
+    SqlQuery question = table.len > 0
+                            ? mssql_table_question(scratch, schema, table)
+                            : mssql_question(scratch,
+                                             STR("EXEC sys.sp_cdc_help_change_data_capture;"), NULL,
+                                             0);
+    bool     ok       = mssql_answer_on(conn, &question, INSTANCES_LIMIT, scratch, &rows, err);
 
     *out = (Listing){0};
     if (ok) out->items = ARENA_ARRAY(arena, CaptureInstance, rows.block.row_count + 1);
@@ -335,6 +341,12 @@ bool mssql_find_other_table(Mssql *mssql, const CaptureTable *table, const Str *
 
 /* --- DDL (Q21) --- */
 
+SqlQuery mssql_ddl_question(Arena *arena, Str capture_instance)
+{
+    return mssql_question(arena, STR("EXEC sys.sp_cdc_get_ddl_history @capture_instance = ?;"),
+                          (SqlParam[]){param_str(capture_instance)}, 1);
+}
+
 typedef struct DdlCall {
     const CaptureInstance *instance;
     Lsn                    start, end;
@@ -344,14 +356,12 @@ typedef struct DdlCall {
 
 static bool call_ddl(Mssql *mssql, void *arg, Err *err)
 {
-    DdlCall *call    = arg;
-    Arena   *scratch = arena_new();
-    SqlParam param   = param_str(call->instance->name);
-    Rows     rows    = {0};
+    DdlCall *call     = arg;
+    Arena   *scratch  = arena_new();
+    SqlQuery question = mssql_ddl_question(scratch, call->instance->name);
+    Rows     rows     = {0};
     size_t   lsn_at = 0, command_at = 0;
-    bool     ok = mssql_rows_on(mssql->meta,
-                                STR("EXEC sys.sp_cdc_get_ddl_history @capture_instance = ?;"), &param,
-                                1, ROWS_LIMIT, scratch, &rows, err) &&
+    bool     ok = mssql_answer_on(mssql->meta, &question, ROWS_LIMIT, scratch, &rows, err) &&
               (rows.block.column_count == 0 || (rows_find(&rows, "ddl_lsn", &lsn_at, err) &&
                                                 rows_find(&rows, "ddl_command", &command_at, err)));
 

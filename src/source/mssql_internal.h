@@ -64,11 +64,14 @@ typedef struct Rows {
     RowBlock block;
 } Rows;
 
-#define ROWS_LIMIT 1000000
+#define ROWS_LIMIT          1000000
+#define MSSQL_QUESTIONS_MAX 32
 
 /* On a given connection, no retry. */
 bool mssql_rows_on(SqlConn *conn, Str text, const SqlParam *params, size_t param_count,
                    size_t limit, Arena *arena, Rows *out, Err *err) MUST_CHECK;
+bool mssql_answer_on(SqlConn *conn, const SqlQuery *question, size_t limit, Arena *arena, Rows *out,
+                     Err *err) MUST_CHECK;
 /* On `meta`, under the retry policy. */
 bool mssql_ask(Mssql *mssql, const char *method, Str text, const SqlParam *params,
                size_t param_count, size_t limit, Arena *arena, Rows *out, Err *err) MUST_CHECK;
@@ -86,6 +89,32 @@ SqlParam param_str(Str text);
 SqlParam param_lsn(Arena *arena, Lsn lsn);
 
 /* --- questions on any connection --- */
+/* As they are asked, one by one or ahead. `arena` holds text and parameters. */
+SqlQuery mssql_question(Arena *arena, Str text, const SqlParam *params, size_t param_count);
+SqlQuery mssql_max_lsn_question(Arena *arena);                          /* Q06 */
+SqlQuery mssql_min_lsn_question(Arena *arena, Str capture_instance);    /* Q07 */
+SqlQuery mssql_next_lsn_question(Arena *arena, Lsn lsn);                /* Q08 */
+SqlQuery mssql_commit_question(Arena *arena, Lsn lsn);                  /* Q10 */
+SqlQuery mssql_nth_commit_question(Arena *arena, Lsn after, int64_t n); /* Q14 */
+SqlQuery mssql_table_question(Arena *arena, Str schema, Str table);     /* Q19 */
+SqlQuery mssql_ddl_question(Arena *arena, Str capture_instance);        /* Q21 */
+SqlQuery mssql_offset_question(Arena *arena);                           /* Q05 */
+SqlQuery mssql_range_offsets_question(Arena *arena, const ServerClock *clock, Lsn from,
+                                      Lsn to); /* Q12; of a zone */
+SqlQuery mssql_split_question(Arena *arena, Str capture_instance, Lsn from, Lsn to,
+                              int64_t tiles); /* Q15 */
+
+/* Several that will be asked on a connection, asked in one request (sqlconn_ask_ahead). */
+typedef struct Questions {
+    SqlQuery items[MSSQL_QUESTIONS_MAX];
+    size_t   count;
+} Questions;
+void questions_add(Questions *questions, SqlQuery question); /* what has no room is asked later */
+/* The time of exactly this commit: Q10, and Q12 where the clock is a zone. */
+void questions_add_commit_time(Questions *questions, Arena *arena, const ServerClock *clock,
+                               Lsn lsn);
+bool mssql_ask_ahead_on(SqlConn *conn, const Questions *questions, Err *err) MUST_CHECK;
+
 bool mssql_max_lsn_on(SqlConn *conn, Lsn *out, bool *is_null_out, Err *err) MUST_CHECK;
 bool mssql_min_lsn_on(SqlConn *conn, Str capture_instance, Lsn *out, bool *is_set_out,
                       Err *err) MUST_CHECK;

@@ -2,13 +2,43 @@
  * Q14, Q15). */
 #include "source/mssql_internal.h"
 
-/* One LSN as text. */
-static bool ask_lsn_on(SqlConn *conn, const char *text, const SqlParam *params, size_t param_count,
-                       Lsn *out, bool *is_null_out, Err *err)
+SqlQuery mssql_max_lsn_question(Arena *arena)
 {
-    Arena *scratch = arena_new();
-    Rows   rows    = {0};
-    bool   ok = mssql_rows_on(conn, str_from_c(text), params, param_count, 1, scratch, &rows, err);
+    return mssql_question(
+        arena, STR("SELECT CONVERT(char(22), sys.fn_cdc_get_max_lsn(), 1) AS max_lsn;"), NULL, 0);
+}
+
+SqlQuery mssql_min_lsn_question(Arena *arena, Str capture_instance)
+{
+    return mssql_question(arena,
+                          STR("SELECT CONVERT(char(22), sys.fn_cdc_get_min_lsn(?), 1) AS min_lsn;"),
+                          (SqlParam[]){param_str(capture_instance)}, 1);
+}
+
+SqlQuery mssql_next_lsn_question(Arena *arena, Lsn lsn)
+{
+    return mssql_question(
+        arena,
+        STR("SELECT CONVERT(char(22), sys.fn_cdc_increment_lsn(CONVERT(binary(10), ?, 1)), 1) AS "
+            "lsn;"),
+        (SqlParam[]){param_lsn(arena, lsn)}, 1);
+}
+
+static SqlQuery previous_lsn_question(Arena *arena, Lsn lsn)
+{
+    return mssql_question(
+        arena,
+        STR("SELECT CONVERT(char(22), sys.fn_cdc_decrement_lsn(CONVERT(binary(10), ?, 1)), 1) AS "
+            "lsn;"),
+        (SqlParam[]){param_lsn(arena, lsn)}, 1);
+}
+
+/* One LSN as text; closes `scratch`, which holds the question. */
+static bool ask_lsn_on(SqlConn *conn, SqlQuery question, Arena *scratch, Lsn *out,
+                       bool *is_null_out, Err *err)
+{
+    Rows rows = {0};
+    bool ok   = mssql_answer_on(conn, &question, 1, scratch, &rows, err);
 
     *out         = LSN_ZERO;
     *is_null_out = true;
@@ -20,17 +50,18 @@ static bool ask_lsn_on(SqlConn *conn, const char *text, const SqlParam *params, 
 
 bool mssql_max_lsn_on(SqlConn *conn, Lsn *out, bool *is_null_out, Err *err)
 {
-    return ask_lsn_on(conn, "SELECT CONVERT(char(22), sys.fn_cdc_get_max_lsn(), 1) AS max_lsn;",
-                      NULL, 0, out, is_null_out, err);
+    Arena *scratch = arena_new();
+
+    return ask_lsn_on(conn, mssql_max_lsn_question(scratch), scratch, out, is_null_out, err);
 }
 
 bool mssql_min_lsn_on(SqlConn *conn, Str capture_instance, Lsn *out, bool *is_set_out, Err *err)
 {
-    SqlParam param = param_str(capture_instance);
-    bool     is_null;
+    Arena *scratch = arena_new();
+    bool   is_null;
 
-    if (!ask_lsn_on(conn, "SELECT CONVERT(char(22), sys.fn_cdc_get_min_lsn(?), 1) AS min_lsn;",
-                    &param, 1, out, &is_null, err))
+    if (!ask_lsn_on(conn, mssql_min_lsn_question(scratch, capture_instance), scratch, out, &is_null,
+                    err))
         return false;
     *is_set_out = !is_null && !lsn_is_zero(*out);
     return true;
@@ -74,38 +105,33 @@ bool mssql_min_lsn(Mssql *mssql, Str capture_instance, Lsn *out, bool *is_set_ou
 /* --- neighbours (Q08, Q09) --- */
 
 typedef struct NeighbourCall {
-    const char *text;
-    Lsn         lsn;
-    Lsn        *out;
+    SqlQuery (*question)(Arena *arena, Lsn lsn);
+    Lsn  lsn;
+    Lsn *out;
 } NeighbourCall;
 
 static bool call_neighbour(Mssql *mssql, void *arg, Err *err)
 {
     NeighbourCall *call    = arg;
     Arena         *scratch = arena_new();
-    SqlParam       param   = param_lsn(scratch, call->lsn);
     bool           is_null;
-    bool           ok = ask_lsn_on(mssql->meta, call->text, &param, 1, call->out, &is_null, err);
+    bool ok = ask_lsn_on(mssql->meta, call->question(scratch, call->lsn), scratch, call->out,
+                         &is_null, err);
 
     if (ok && is_null) ok = err_set(err, ERR_QUERY, "the server knows no neighbour of an LSN");
-    arena_close(scratch);
     return ok;
 }
 
 bool mssql_next_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
 {
-    NeighbourCall call = {
-        "SELECT CONVERT(char(22), sys.fn_cdc_increment_lsn(CONVERT(binary(10), ?, 1)), 1) AS lsn;",
-        lsn, out};
+    NeighbourCall call = {mssql_next_lsn_question, lsn, out};
 
     return mssql_retry(mssql, "next_lsn", call_neighbour, &call, err);
 }
 
 bool mssql_previous_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
 {
-    NeighbourCall call = {
-        "SELECT CONVERT(char(22), sys.fn_cdc_decrement_lsn(CONVERT(binary(10), ?, 1)), 1) AS lsn;",
-        lsn, out};
+    NeighbourCall call = {previous_lsn_question, lsn, out};
 
     if (lsn_is_zero(lsn)) { /* decrement of ZERO is ZERO (algorithms.md 0.2) */
         *out = LSN_ZERO;
@@ -116,21 +142,33 @@ bool mssql_previous_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
 
 /* --- commits (Q10) --- */
 
+SqlQuery mssql_commit_question(Arena *arena, Lsn lsn)
+{
+    return mssql_question(arena,
+                          STR("SELECT TOP (1) m.start_lsn, m.tran_end_time\n"
+                              "FROM cdc.lsn_time_mapping AS m\n"
+                              "WHERE m.start_lsn <= CONVERT(binary(10), ?, 1)\n"
+                              "ORDER BY m.start_lsn DESC;"),
+                          (SqlParam[]){param_lsn(arena, lsn)}, 1);
+}
+
+void questions_add_commit_time(Questions *questions, Arena *arena, const ServerClock *clock,
+                               Lsn lsn)
+{
+    questions_add(questions, mssql_commit_question(arena, lsn));
+    if (clock->kind == SERVER_CLOCK_ZONE)
+        questions_add(questions, mssql_range_offsets_question(arena, clock, lsn, lsn));
+}
+
 static bool read_commit(SqlConn *conn, Lsn lsn, Arena *scratch, Lsn *commit_out,
                         int64_t *local_us_out, bool *found_out, Err *err)
 {
-    SqlParam param = param_lsn(scratch, lsn);
-    Rows     rows  = {0};
+    SqlQuery question = mssql_commit_question(scratch, lsn);
+    Rows     rows     = {0};
     bool     is_null;
 
     *found_out = false;
-    if (!mssql_rows_on(conn,
-                       STR("SELECT TOP (1) m.start_lsn, m.tran_end_time\n"
-                           "FROM cdc.lsn_time_mapping AS m\n"
-                           "WHERE m.start_lsn <= CONVERT(binary(10), ?, 1)\n"
-                           "ORDER BY m.start_lsn DESC;"),
-                       &param, 1, 1, scratch, &rows, err))
-        return false;
+    if (!mssql_answer_on(conn, &question, 1, scratch, &rows, err)) return false;
     if (rows.block.row_count == 0) return true;
     if (!rows_lsn(&rows, 0, 0, commit_out, &is_null, err)) return false;
     *found_out = !is_null && !rows_is_null(&rows, 0, 1); /* an entry without a time tells nothing */
@@ -189,51 +227,50 @@ bool mssql_commit_time(Mssql *mssql, Lsn lsn, OptTime *out, Err *err)
 
 /* --- the n-th commit (Q14) --- */
 
+SqlQuery mssql_nth_commit_question(Arena *arena, Lsn after, int64_t n)
+{
+    return mssql_question(
+        arena,
+        str_printf(
+            arena,
+            "SELECT CONVERT(char(22), MAX(c.start_lsn), 1) AS end_lsn, COUNT(*) AS commits\n"
+            "FROM (SELECT TOP (%lld) m.start_lsn FROM cdc.lsn_time_mapping AS m\n"
+            "      WHERE m.start_lsn > CONVERT(binary(10), ?, 1) ORDER BY m.start_lsn) AS c;",
+            (long long)MAX(n, 1)),
+        (SqlParam[]){param_lsn(arena, after)}, 1);
+}
+
 typedef struct NthCall {
-    Str   text;
-    Lsn   after;
-    Lsn  *out;
-    bool *is_set;
+    Lsn     after;
+    int64_t n;
+    Lsn    *out;
+    bool   *is_set;
 } NthCall;
 
 static bool call_nth(Mssql *mssql, void *arg, Err *err)
 {
     NthCall *call    = arg;
     Arena   *scratch = arena_new();
-    SqlParam param   = param_lsn(scratch, call->after);
     bool     is_null = true;
-    bool ok = ask_lsn_on(mssql->meta, str_c(scratch, call->text), &param, 1, call->out, &is_null,
-                         err);
+    bool     ok = ask_lsn_on(mssql->meta, mssql_nth_commit_question(scratch, call->after, call->n),
+                             scratch, call->out, &is_null, err);
 
     *call->is_set = !is_null;
-    arena_close(scratch);
     return ok;
 }
 
 bool mssql_nth_commit(Mssql *mssql, Lsn after, int64_t n, Lsn *out, bool *is_set_out, Err *err)
 {
-    Arena  *scratch = arena_new();
-    NthCall call    = {
-           .text = str_printf(
-               scratch,
-               "SELECT CONVERT(char(22), MAX(c.start_lsn), 1) AS end_lsn, COUNT(*) AS commits\n"
-                  "FROM (SELECT TOP (%lld) m.start_lsn FROM cdc.lsn_time_mapping AS m\n"
-                  "      WHERE m.start_lsn > CONVERT(binary(10), ?, 1) ORDER BY m.start_lsn) AS c;",
-               (long long)MAX(n, 1)),
-           .after  = after,
-           .out    = out,
-           .is_set = is_set_out};
-    bool ok = mssql_retry(mssql, "nth_commit", call_nth, &call, err);
+    NthCall call = {.after = after, .n = n, .out = out, .is_set = is_set_out};
 
-    arena_close(scratch);
-    return ok;
+    return mssql_retry(mssql, "nth_commit", call_nth, &call, err);
 }
 
 /* --- split points (Q15) --- */
 
-static Str split_text(Arena *arena, Str capture_instance, int64_t tiles)
+SqlQuery mssql_split_question(Arena *arena, Str capture_instance, Lsn from, Lsn to, int64_t tiles)
 {
-    return str_printf(
+    Str text = str_printf(
         arena,
         "WITH r AS (SELECT c.[__$start_lsn] AS l, NTILE(%lld) OVER (ORDER BY c.[__$start_lsn]) AS "
         "tile\n"
@@ -244,7 +281,10 @@ static Str split_text(Arena *arena, Str capture_instance, int64_t tiles)
         "       CONVERT(char(22), sys.fn_cdc_increment_lsn(MAX(r.l)), 1) AS next_lsn,\n"
         "       COUNT_BIG(*) AS row_count\n"
         "FROM r GROUP BY r.tile ORDER BY MAX(r.l);",
-        (long long)tiles, str_c(arena, mssql_change_table(arena, capture_instance)));
+        (long long)MAX(tiles, 1), str_c(arena, mssql_change_table(arena, capture_instance)));
+
+    return mssql_question(arena, text, (SqlParam[]){param_lsn(arena, from), param_lsn(arena, to)},
+                          2);
 }
 
 static bool read_tiles(const Rows *rows, Arena *arena, SplitTile **out, size_t *count_out, Err *err)
@@ -268,14 +308,14 @@ static bool read_tiles(const Rows *rows, Arena *arena, SplitTile **out, size_t *
 bool mssql_split_tiles(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, int64_t tiles,
                        Arena *arena, SplitTile **out, size_t *count_out, Err *err)
 {
-    Arena   *scratch  = arena_new();
-    SqlParam params[] = {param_lsn(scratch, from), param_lsn(scratch, to)};
-    Rows     rows     = {0};
-    bool     ok       = mssql_check_capture_instance(capture_instance, err);
+    Arena *scratch = arena_new();
+    Rows   rows    = {0};
+    bool   ok      = mssql_check_capture_instance(capture_instance, err);
 
     if (ok) {
-        ok = mssql_ask(mssql, "split_tiles", split_text(scratch, capture_instance, MAX(tiles, 1)),
-                       params, 2, ROWS_LIMIT, scratch, &rows, err);
+        SqlQuery question = mssql_split_question(scratch, capture_instance, from, to, tiles);
+        ok = mssql_ask(mssql, "split_tiles", question.text, question.params, question.param_count,
+                       ROWS_LIMIT, scratch, &rows, err);
         if (!ok) mssql_explain_change_error(mssql, mssql->meta, capture_instance, err);
     }
     ok = ok && read_tiles(&rows, arena, out, count_out, err);

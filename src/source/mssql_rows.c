@@ -9,8 +9,34 @@ bool mssql_rows_on(SqlConn *conn, Str text, const SqlParam *params, size_t param
     SqlQuery query = {
         .text = text, .params = params, .param_count = param_count, .fetch_rows = SMALL_FETCH_ROWS};
 
+    return mssql_answer_on(conn, &query, limit, arena, out, err);
+}
+
+bool mssql_answer_on(SqlConn *conn, const SqlQuery *question, size_t limit, Arena *arena, Rows *out,
+                     Err *err)
+{
     *out = (Rows){0};
-    return sqlconn_fetch_all(conn, &query, limit, arena, &out->schema, &out->block, err);
+    return sqlconn_fetch_all(conn, question, limit, arena, &out->schema, &out->block, err);
+}
+
+SqlQuery mssql_question(Arena *arena, Str text, const SqlParam *params, size_t param_count)
+{
+    SqlParam *copies = ARENA_ARRAY(arena, SqlParam, param_count + 1);
+
+    for (size_t i = 0; i < param_count; i++)
+        copies[i] = params[i];
+    return (SqlQuery){
+        .text = text, .params = copies, .param_count = param_count, .fetch_rows = SMALL_FETCH_ROWS};
+}
+
+void questions_add(Questions *questions, SqlQuery question)
+{
+    if (questions->count < MSSQL_QUESTIONS_MAX) questions->items[questions->count++] = question;
+}
+
+bool mssql_ask_ahead_on(SqlConn *conn, const Questions *questions, Err *err)
+{
+    return sqlconn_ask_ahead(conn, questions->items, questions->count, ROWS_LIMIT, err);
 }
 
 typedef struct AskCall {

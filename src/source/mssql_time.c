@@ -9,13 +9,18 @@
 
 /* --- which clock --- */
 
+SqlQuery mssql_offset_question(Arena *arena)
+{
+    return mssql_question(
+        arena, STR("SELECT DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS minutes_east;"), NULL, 0);
+}
+
 static bool read_offset(SqlConn *conn, int64_t *minutes_out, Err *err) /* Q05 */
 {
-    Arena *scratch = arena_new();
-    Rows   rows    = {0};
-    bool   ok      = mssql_rows_on(conn,
-                                   STR("SELECT DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS minutes_east;"),
-                                   NULL, 0, 1, scratch, &rows, err);
+    Arena   *scratch  = arena_new();
+    SqlQuery question = mssql_offset_question(scratch);
+    Rows     rows     = {0};
+    bool     ok       = mssql_answer_on(conn, &question, 1, scratch, &rows, err);
 
     if (ok && (rows.block.row_count != 1 || rows_is_null(&rows, 0, 0)))
         ok = err_set(err, ERR_QUERY, "the server does not tell its UTC offset");
@@ -146,26 +151,33 @@ static bool explain_zone_error(const ServerClock *clock, Err *err)
     return false;
 }
 
+SqlQuery mssql_range_offsets_question(Arena *arena, const ServerClock *clock, Lsn from, Lsn to)
+{
+    const char *zone = str_c(arena, clock->zone);
+    Str         text = str_printf(
+                arena,
+                "SELECT r.first_end, r.last_end, DATEDIFF(day, r.first_end, r.last_end) AS days,\n"
+                        "       DATEPART(TZOFFSET, DATEADD(hour, -3, r.first_end) AT TIME ZONE N'%s') AS "
+                        "off_first,\n"
+                        "       DATEPART(TZOFFSET, DATEADD(hour,  3, r.last_end)  AT TIME ZONE N'%s') AS off_last\n"
+                        "FROM (SELECT MIN(m.tran_end_time) AS first_end, MAX(m.tran_end_time) AS last_end\n"
+                        "      FROM cdc.lsn_time_mapping AS m\n"
+                        "      WHERE m.start_lsn >= CONVERT(binary(10), ?, 1)\n"
+                        "        AND m.start_lsn <= CONVERT(binary(10), ?, 1)) AS r;",
+                zone, zone);
+
+    return mssql_question(arena, text, (SqlParam[]){param_lsn(arena, from), param_lsn(arena, to)},
+                          2);
+}
+
 static bool read_range_offsets(SqlConn *conn, const ServerClock *clock, Lsn from, Lsn to,
                                Arena *scratch, RangeOffsets *out, Err *err) /* Q12 */
 {
-    const char *zone     = str_c(scratch, clock->zone);
-    SqlParam    params[] = {param_lsn(scratch, from), param_lsn(scratch, to)};
-    Rows        rows     = {0};
-    Str         text     = str_printf(
-                    scratch,
-                    "SELECT r.first_end, r.last_end, DATEDIFF(day, r.first_end, r.last_end) AS days,\n"
-                                "       DATEPART(TZOFFSET, DATEADD(hour, -3, r.first_end) AT TIME ZONE N'%s') AS "
-                                "off_first,\n"
-                                "       DATEPART(TZOFFSET, DATEADD(hour,  3, r.last_end)  AT TIME ZONE N'%s') AS off_last\n"
-                                "FROM (SELECT MIN(m.tran_end_time) AS first_end, MAX(m.tran_end_time) AS last_end\n"
-                                "      FROM cdc.lsn_time_mapping AS m\n"
-                                "      WHERE m.start_lsn >= CONVERT(binary(10), ?, 1)\n"
-                                "        AND m.start_lsn <= CONVERT(binary(10), ?, 1)) AS r;",
-                    zone, zone);
+    SqlQuery question = mssql_range_offsets_question(scratch, clock, from, to);
+    Rows     rows     = {0};
 
     *out = (RangeOffsets){0};
-    if (!mssql_rows_on(conn, text, params, 2, 1, scratch, &rows, err))
+    if (!mssql_answer_on(conn, &question, 1, scratch, &rows, err))
         return explain_zone_error(clock, err);
     if (rows.block.row_count != 1 || rows_is_null(&rows, 0, 0)) return true;
     int64_t off_first = rows_i64(&rows, 0, 3, 0);

@@ -112,7 +112,7 @@ static void limit_silence(OdbcResult *result)
     (void)SQLSetStmtAttrW(result->stmt, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds, 0);
 }
 
-static OdbcResult *result_new(OdbcConn *conn)
+static OdbcResult *result_new(OdbcConn *conn, const SqlQuery *query)
 {
     Arena      *arena  = arena_new();
     OdbcResult *result = ARENA_NEW(arena, OdbcResult);
@@ -122,6 +122,8 @@ static OdbcResult *result_new(OdbcConn *conn)
     result->arena             = arena;
     result->block_arena       = arena_new();
     result->conn              = conn;
+    result->has_more          = query->has_more;
+    if (query->has_more) result->base.next_result = odbc_result_next_result;
     return result;
 }
 
@@ -138,7 +140,7 @@ bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err 
     log_trace(conn->driver->log, "sqlconn", "statement sent", LOG_STR("sql", query->text),
               LOG_I64("params", query->param_count));
 
-    result           = result_new(conn);
+    result           = result_new(conn, query);
     conn->has_result = true;
     atomic_store(&conn->is_cancelled, false);
     if (!odbc_is_ok(SQLAllocHandle(SQL_HANDLE_STMT, conn->dbc, &result->stmt))) {

@@ -236,13 +236,14 @@ static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family)
 {
     OdbcConn *conn = mem_alloc(sizeof(*conn));
 
-    conn->base   = (SqlConn){.query   = odbc_conn_query,
-                             .cancel  = odbc_conn_cancel,
-                             .is_dead = odbc_conn_is_dead,
-                             .close   = odbc_conn_close};
-    conn->driver = driver;
-    conn->family = family;
-    conn->socket = -1;
+    conn->base          = (SqlConn){.query   = odbc_conn_query,
+                                    .cancel  = odbc_conn_cancel,
+                                    .is_dead = odbc_conn_is_dead,
+                                    .close   = odbc_conn_close};
+    conn->base.can_join = true;
+    conn->driver        = driver;
+    conn->family        = family;
+    conn->socket        = -1;
     pthread_mutex_init(&conn->lock, NULL);
     return conn;
 }

@@ -57,7 +57,8 @@ static bool fetch(OdbcResult *result, Err *err)
     if (!odbc_check(rc, result, "reading the rows failed", err)) return false;
     if (rc == SQL_NO_DATA) {
         result->rows_fetched = 0;
-        return drain(result, err);
+        result->is_between   = result->has_more;
+        return result->has_more || drain(result, err);
     }
     return rc == SQL_SUCCESS || check_row_status(result, err);
 }
@@ -206,7 +207,7 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
     bool        ok;
 
     *out = (RowBlock){.columns = result->vectors, .column_count = result->column_count};
-    if (result->at_end) return true;
+    if (result->at_end || result->is_between) return true;
     if (atomic_load(&conn->is_cancelled)) return stopped(err);
     arena_reset(result->block_arena);
     int handle = odbc_block_begin(conn, result->stmt);
@@ -221,4 +222,36 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
     /* A stopped statement may look like one that came to its end. */
     if (ok && atomic_load(&conn->is_cancelled)) return stopped(err);
     return ok && (row_count == 0 || decode_block(result, row_count, out, err));
+}
+
+/* The columns of the result before are let go, those of this one bound. */
+static bool bind_again(OdbcResult *result, Err *err)
+{
+    const SqlQuery small = {.fetch_rows = (int64_t)result->row_capacity};
+
+    if (!odbc_is_ok(SQLFreeStmt(result->stmt, SQL_UNBIND)))
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the next result failed",
+                         err);
+    result->has_long = false;
+    return odbc_result_bind(result, &small, err);
+}
+
+bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err)
+{
+    OdbcResult *result = (OdbcResult *)base;
+    OdbcConn   *conn   = result->conn;
+    bool        ok;
+
+    *has_out = false;
+    if (result->at_end) return true;
+    if (atomic_load(&conn->is_cancelled)) return stopped(err);
+    int handle = odbc_block_begin(conn, result->stmt);
+    ok         = odbc_more_results(result, has_out, err);
+    odbc_block_end(conn, handle);
+    if (!ok) result->is_refused = odbc_is_server_number(err->native);
+    if (ok && atomic_load(&conn->is_cancelled)) return stopped(err);
+    if (!ok) return false;
+    result->is_between = false;
+    result->at_end     = !*has_out;
+    return !*has_out || bind_again(result, err);
 }

@@ -139,8 +139,10 @@ struct OdbcResult {
     size_t        block_bytes; /* of long values, before a block is handed on */
     bool          has_long;
     bool          at_end;
-    bool          is_refused; /* it ended with an error that the server told */
-    SQLULEN       rows_fetched;
+    bool          has_more; /* results behind this one are wanted */
+    bool    is_between;     /* the rows of one result have ended, the next one was not asked for */
+    bool    is_refused;     /* it ended with an error that the server told */
+    SQLULEN rows_fetched;
     SQLUSMALLINT *row_status;
 };
 
@@ -150,6 +152,9 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err);
 void odbc_result_close(RowStream *stream);
 /* Moves to the first result that has columns; `*has_columns_out` false at the end of them all. */
 bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err);
+
+/* SqlResult.next_result. */
+bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err);
 
 /* Turns `row_count` bound cells of a column into a vector. */
 bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out,

@@ -22,7 +22,7 @@ void sqldriver_close(SqlDriver *driver)
 bool sqlconn_query(SqlConn *conn, const SqlQuery *query, SqlResult **out, Err *err)
 {
     *out = NULL;
-    if (!conn->query(conn, query, out, err)) {
+    if (!sql_take_ahead(conn, query, out) && !conn->query(conn, query, out, err)) {
         conn->has_failed = true;
         return false;
     }
@@ -37,7 +37,19 @@ bool sqlresult_next(SqlResult *result, RowBlock *out, Err *err)
         if (result->conn) result->conn->has_failed = true;
         return false;
     }
-    result->is_at_end = out->row_count == 0;
+    result->is_at_end = out->row_count == 0 && !result->next_result;
+    return true;
+}
+
+bool sqlresult_next_result(SqlResult *result, bool *has_out, Err *err)
+{
+    *has_out = false;
+    if (!result->next_result) return true;
+    if (!result->next_result(result, has_out, err)) {
+        if (result->conn) result->conn->has_failed = true;
+        return false;
+    }
+    result->is_at_end = !*has_out;
     return true;
 }
 
@@ -68,7 +80,9 @@ void sqlconn_set_silence_timeout(SqlConn *conn, int64_t seconds)
 
 void sqlconn_close(SqlConn *conn)
 {
-    if (conn) conn->close(conn);
+    if (!conn) return;
+    sqlconn_forget_ahead(conn);
+    conn->close(conn);
 }
 
 bool sqlconn_execute(SqlConn *conn, Str text, Err *err)
@@ -159,37 +173,42 @@ static void gathered_finish(const Gathered *gathered, const Schema *schema, RowB
     *out = (RowBlock){vectors, gathered->column_count, gathered->row_count};
 }
 
-bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena *arena,
-                       Schema *schema_out, RowBlock *out, Err *err)
+bool sql_gather(SqlResult *result, size_t limit, Arena *arena, Schema *schema_out, RowBlock *out,
+                Err *err)
 {
-    SqlResult *result = NULL;
-    RowBlock   block  = {0};
-    bool       ok     = false;
-
-    *out = (RowBlock){0};
-    if (!sqlconn_query(conn, query, &result, err)) return false;
-
+    RowBlock block    = {0};
     Schema   schema   = schema_copy(arena, &result->stream.schema);
     Gathered gathered = {.arena = arena, .column_count = schema.column_count};
-    gathered.columns  = ARENA_ARRAY(arena, GatheredColumn, schema.column_count + 1);
+
+    *out             = (RowBlock){0};
+    gathered.columns = ARENA_ARRAY(arena, GatheredColumn, schema.column_count + 1);
     for (size_t i = 0; i < schema.column_count; i++) {
         gathered.columns[i].width   = column_type_width(schema.columns[i].type);
         gathered.columns[i].is_text = column_type_is_text(schema.columns[i].type);
     }
     for (;;) {
-        if (!sqlresult_next(result, &block, err)) goto done;
+        if (!sqlresult_next(result, &block, err)) return false;
         if (block.row_count == 0) break;
-        if (block.row_count > limit - gathered.row_count) {
-            err_set(err, ERR_LIMIT,
-                    "the source answered with more than %zu rows where fewer are expected", limit);
-            goto done;
-        }
+        if (block.row_count > limit - gathered.row_count)
+            return err_set(err, ERR_LIMIT,
+                           "the source answered with more than %zu rows where fewer are expected",
+                           limit);
         gathered_append(&gathered, &block);
     }
     gathered_finish(&gathered, &schema, out);
     if (schema_out) *schema_out = schema;
-    ok = true;
-done:
+    return true;
+}
+
+bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena *arena,
+                       Schema *schema_out, RowBlock *out, Err *err)
+{
+    SqlResult *result = NULL;
+    bool       ok;
+
+    *out = (RowBlock){0};
+    if (!sqlconn_query(conn, query, &result, err)) return false;
+    ok = sql_gather(result, limit, arena, schema_out, out, err);
     sqlresult_close(result);
     return ok;
 }

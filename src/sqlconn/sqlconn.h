@@ -20,6 +20,7 @@ typedef struct SqlDriver SqlDriver;
 typedef struct SqlConn   SqlConn;
 typedef struct SqlResult SqlResult;
 typedef struct SqlPool   SqlPool;
+typedef struct SqlAhead  SqlAhead;
 
 /* A type of SQL Server as a result column or captured column has it. */
 typedef enum SqlTypeKind {
@@ -74,6 +75,7 @@ typedef struct SqlQuery {
      * STRING in upper case; time STRING of nine digits; char types STRING; binary types BINARY. */
     const Schema *expect; /* values are converted to these types when wider; ERR_SCHEMA_CHANGED when
                              they do not fit. May be NULL */
+    bool          has_more; /* results behind the first are wanted: sqlresult_next_result */
 } SqlQuery;
 
 struct SqlDriver {
@@ -89,17 +91,22 @@ struct SqlConn {
     void (*cancel)(SqlConn *conn);
     bool (*is_dead)(SqlConn *conn);
     void (*close)(SqlConn *conn);
-    int64_t silence_timeout_s; /* sqlconn_set_silence_timeout */
-    int     open_results;
-    bool    has_failed; /* a statement failed, or was left before its end */
-    bool    is_reused;  /* it was kept for a while: it may be dead without knowing */
+    int64_t   silence_timeout_s; /* sqlconn_set_silence_timeout */
+    bool      can_join;          /* several statements in one request, a result each */
+    int       open_results;
+    bool      has_failed; /* a statement failed, or was left before its end */
+    bool      is_reused;  /* it was kept for a while: it may be dead without knowing */
+    SqlAhead *ahead;      /* sqlconn_ask_ahead; NULL: nothing */
 };
 
 struct SqlResult {
     RowStream          stream; /* schema: block types; next, close as for any stream */
     const SqlTypeKind *sql_types;
     SqlConn           *conn; /* set by sqlconn_query */
-    bool               is_at_end;
+    /* Of a query with has_more, once its rows are at their end: the next result that has columns,
+     * with its schema in `stream`; `*has_out` false: there is none. */
+    bool (*next_result)(SqlResult *result, bool *has_out, Err *err);
+    bool is_at_end;
 };
 
 /* Opens a connection: autocommit, forward-only; SET TEXTSIZE and DEADLOCK_PRIORITY LOW are sent
@@ -128,6 +135,7 @@ void sqldriver_close_idle(SqlDriver *driver);
 bool sqlconn_query(SqlConn *conn, const SqlQuery *query, SqlResult **out, Err *err) MUST_CHECK;
 /* A block, or row_count 0 at the end: the statement was drained, so a late error was seen. */
 bool sqlresult_next(SqlResult *result, RowBlock *out, Err *err) MUST_CHECK;
+bool sqlresult_next_result(SqlResult *result, bool *has_out, Err *err) MUST_CHECK;
 void sqlresult_close(SqlResult *result); /* accepts NULL; rows left unread take the connection with
                                             them, so that nobody waits for the server */
 /* Stops the running statement from any thread; the caller of query or next gets ERR_CANCELLED. The
@@ -145,6 +153,24 @@ bool sqlconn_execute(SqlConn *conn, Str text, Err *err) MUST_CHECK;
 /* The rows of a small result, at most `limit` (ERR_LIMIT past it), copied into `arena`. */
 bool sqlconn_fetch_all(SqlConn *conn, const SqlQuery *query, size_t limit, Arena *arena,
                        Schema *schema_out, RowBlock *out, Err *err) MUST_CHECK;
+
+/* --- several questions at once --- */
+typedef struct SqlAnswer {
+    Schema   schema;
+    RowBlock block;
+} SqlAnswer;
+/* Small results as sqlconn_fetch_all gives them, of statements that give one each: in one request
+ * where the connection can do that. They run in this order. When that fails by anything but the
+ * connection, each runs by itself, and the first error is that of the first that fails. */
+bool sqlconn_fetch_many(SqlConn *conn, const SqlQuery *queries, size_t count, size_t limit,
+                        Arena *arena, SqlAnswer *answers, Err *err) MUST_CHECK;
+/* Asks in one request what is asked one by one afterwards: each of these statements, with these
+ * parameters, then finds its answer here, once. Where that cannot be done nothing is asked, and
+ * nothing is wrong: each statement runs in its turn. False when the connection broke. What is here
+ * grows old: forget it when the statements have been asked. */
+bool sqlconn_ask_ahead(SqlConn *conn, const SqlQuery *queries, size_t count, size_t limit,
+                       Err *err) MUST_CHECK;
+void sqlconn_forget_ahead(SqlConn *conn);
 
 /* unixODBC. The driver is the one that the connection string names. `cancel` (may be NULL)
  * interrupts whatever blocks. `scratch_directory` is where a private freetds.conf goes when a

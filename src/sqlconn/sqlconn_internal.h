@@ -47,6 +47,13 @@ bool connection_plan(Arena *arena, const ConnectionString *connection, DriverFam
 /* --- kept connections --- */
 void sql_pool_close(SqlPool *pool); /* accepts NULL */
 
+/* --- several questions --- */
+/* The answer to a statement that was asked ahead, as its result. */
+bool sql_take_ahead(SqlConn *conn, const SqlQuery *query, SqlResult **out);
+/* The rows that are left of a result, at most `limit`. */
+bool sql_gather(SqlResult *result, size_t limit, Arena *arena, Schema *schema_out, RowBlock *out,
+                Err *err) MUST_CHECK;
+
 /* --- cells --- */
 /* Converts `row_count` cells of UTF-16 (little-endian), `stride` bytes apart, into UTF-8 Strs; a
  * negative length is NULL and gives {NULL, 0}. All bytes go into one piece of `arena`. */
