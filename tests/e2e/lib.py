@@ -125,6 +125,39 @@ class Lake:
         return newest
 
 
+# The table of a Driven lake.
+DRIVEN_SETUP = """
+CREATE TABLE dbo.parcel (id int NOT NULL PRIMARY KEY, label varchar(40) NULL);
+INSERT INTO dbo.parcel SELECT value, 'first' FROM GENERATE_SERIES(1, 10);
+GO
+EXEC sys.sp_cdc_enable_db;
+GO
+EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'parcel', @role_name = NULL;
+GO
+"""
+
+
+class Driven(Lake):
+    """A lake whose source is reached through a driver of its own, under a name that faults can tell."""
+
+    def __init__(self, folder, server, driver):
+        super().__init__(folder, server)
+        self.driver = driver
+
+    def options(self, instance, table, *more):
+        options = super().options(instance, table, *more)
+        options[1] = options[1].replace("Driver=FreeTDS", "Driver=" + self.driver) + ";APP=tidelake;Encrypt=no"
+        return options
+
+    def start(self, log, *more):
+        return start_tidelake("stream", *self.options("dbo_parcel", "parcel", "--app-id", "parcel-v1", "--checkpoint", "checkpoints/parcel"),
+                              "--trigger", "available-now", "--num-partitions", "1", *more, stderr=log)
+
+
+def drivers():
+    return [driver for driver in ("FreeTDS", microsoft_driver()) if driver]
+
+
 class Result:
     def __init__(self, done):
         self.code, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr

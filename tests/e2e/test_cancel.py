@@ -4,15 +4,6 @@ import socket
 
 from lib import *
 
-SETUP = """
-CREATE TABLE dbo.parcel (id int NOT NULL PRIMARY KEY, label varchar(40) NULL);
-INSERT INTO dbo.parcel SELECT value, 'first' FROM GENERATE_SERIES(1, 10);
-GO
-EXEC sys.sp_cdc_enable_db;
-GO
-EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'parcel', @role_name = NULL;
-GO
-"""
 READ = "'%INNER JOIN cdc.lsn_time_mapping%'"
 
 # What the stream waits for, the fault that makes it wait, and what tells that it does.
@@ -25,27 +16,6 @@ WAITS = [
     ("a login that is not answered", "EXEC tidesim.fault 'half_close', @at = 'login', @app = 'tidelake', @times = -1"),
     ("the next attempt", "EXEC tidesim.fault 'error', '%fn_cdc_get_max_lsn%', 10928, @times = -1"),
 ]
-
-
-class Driven(Lake):
-    """A lake whose source is reached through a driver of its own, under a name that faults can tell."""
-
-    def __init__(self, folder, server, driver):
-        super().__init__(folder, server)
-        self.driver = driver
-
-    def options(self, instance, table, *more):
-        options = super().options(instance, table, *more)
-        options[1] = options[1].replace("Driver=FreeTDS", "Driver=" + self.driver) + ";APP=tidelake;Encrypt=no"
-        return options
-
-    def start(self, log, *more):
-        return start_tidelake("stream", *self.options("dbo_parcel", "parcel", "--app-id", "parcel-v1", "--checkpoint", "checkpoints/parcel"),
-                              "--trigger", "available-now", "--num-partitions", "1", *more, stderr=log)
-
-
-def drivers():
-    return [driver for driver in ("FreeTDS", microsoft_driver()) if driver]
 
 
 def stop(process, number, what):
@@ -64,7 +34,7 @@ def stop(process, number, what):
 def stopping(folder, driver):
     server = Server(folder, "--capture-interval", "manual")
     try:
-        server.sql(SETUP)
+        server.sql(DRIVEN_SETUP)
         server.scan()
         lake = Driven(folder / "lake", server, driver)
         lake.stream("dbo_parcel", "parcel", check=True)
