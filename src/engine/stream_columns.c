@@ -1,6 +1,7 @@
 /* stream_columns.c - which columns a run reads and as what types: the captured ones, or the
  * `columns` option; and whether they still hold after DDL (algorithms.md 6.2, 6.5, 12). */
 #include "engine/stream_internal.h"
+#include "source/mssql_text.h"
 
 #define METADATA_COLUMNS                                                                       \
     "_capture_instance, _start_lsn, _seqval, _operation, _command_id, _commit_ts, _batch_id, " \
@@ -18,8 +19,22 @@ static void take(Chosen *chosen, Str name, ColumnType type, ColumnType held)
     chosen->held[chosen->count++]  = held;
 }
 
+/* Names go into T-SQL as they are, but for control characters (sqlserver.md 1.2). */
+static bool check_identifier(const Stream *stream, Str name, Err *err)
+{
+    Err why = ERR_INIT;
+
+    return mssql_check_identifier(name, &why) ||
+           err_set(
+               err, ERR_SOURCE_STATE,
+               "a column of %.*s has a name that is not read, %s: list the others in `columns`, "
+               "without it",
+               STR_ARG(stream->table.instances[0].name), why.message);
+}
+
 static bool check_name(const Stream *stream, Str name, Err *err)
 {
+    if (!check_identifier(stream, name, err)) return false;
     return !bronze_is_metadata_column(name) ||
            err_set(err, ERR_USAGE,
                    "column %.*s of %.*s has the name of a column that bronze adds itself "

@@ -19,23 +19,24 @@ typedef struct BronzeRow {
     int         cmd;
     unsigned    seq;
     int         op;
-    int         key; /* NULL_KEY: NULL */
+    int64_t     key; /* NULL_KEY: NULL */
     const char *v;   /* NULL: NULL */
 } BronzeRow;
 
 #define NULL_KEY (-1000)
 
 typedef struct ApplyLake {
-    Lake   *lake;
-    bool    without_command_id;
-    bool    without_vectors; /* silver that is made takes no deletion vectors */
-    Bronze *bronze;
-    int64_t batches;
+    Lake      *lake;
+    bool       without_command_id;
+    bool       without_vectors; /* silver that is made takes no deletion vectors */
+    ColumnType key_type; /* of what is put down from now on */
+    Bronze    *bronze;
+    int64_t    batches;
 } ApplyLake;
 
 UNUSED static ApplyLake apply_lake_open(Duck *duck)
 {
-    ApplyLake out = {.lake = lake_open(duck)};
+    ApplyLake out = {.lake = lake_open(duck), .key_type = COLUMN_TYPE(TYPE_INTEGER)};
     TableRef  ref = {STR(BRONZE_PATH), STR(BRONZE_PATH)};
 
     assert_ok(bronze_open(&out.lake->delta, &ref, &out.bronze, &out.lake->err), &out.lake->err);
@@ -72,23 +73,39 @@ UNUSED static void set_row(ApplyLake *lake, RowBuilder *builder, const Schema *s
 #undef AT
 }
 
+/* The table's columns, the key as it comes. */
+UNUSED static const Schema *rows_schema(ApplyLake *lake)
+{
+    const Schema *have    = delta_table_get_schema(bronze_get_table(lake->bronze));
+    Schema       *schema  = ARENA_NEW(lake->lake->arena, Schema);
+    Column       *columns = ARENA_ARRAY(lake->lake->arena, Column, have->column_count);
+
+    *schema = schema_copy(lake->lake->arena, have);
+    for (size_t i = 0; i < schema->column_count; i++) {
+        columns[i] = schema->columns[i];
+        if (str_equal_c(columns[i].name, "id")) columns[i].type = lake->key_type;
+    }
+    schema->columns = columns;
+    return schema;
+}
+
 /* One bronze commit of these rows. */
 UNUSED static void put_rows(ApplyLake *lake, const BronzeRow *rows, size_t count)
 {
-    static const Column columns[] = {{.name = {"id", 2}, .type = {.kind = TYPE_INTEGER}},
-                                     {.name = {"v", 1}, .type = {.kind = TYPE_STRING}}};
-    const Schema        captured  = {.columns = columns, .column_count = 2};
-    Lake               *in        = lake->lake;
-    DeltaWriter        *writer    = NULL;
-    DeltaAdd            add;
-    DeltaOutcome        outcome;
-    BatchCounts         counts = {.rows = (int64_t)count};
+    const Column columns[] = {{.name = {"id", 2}, .type = lake->key_type},
+                              {.name = {"v", 1}, .type = {.kind = TYPE_STRING}}};
+    const Schema captured  = {.columns = columns, .column_count = 2};
+    Lake        *in        = lake->lake;
+    DeltaWriter *writer    = NULL;
+    DeltaAdd     add;
+    DeltaOutcome outcome;
+    BatchCounts  counts = {.rows = (int64_t)count};
 
     if (count == 0) return;
     assert_ok(bronze_prepare(lake->bronze, &captured, !lake->without_command_id, &in->err),
               &in->err);
     assert_ok(bronze_writer_open(lake->bronze, STR("test"), &writer, &in->err), &in->err);
-    const Schema *schema  = delta_table_get_schema(bronze_get_table(lake->bronze));
+    const Schema *schema  = rows_schema(lake);
     RowBuilder   *builder = row_builder_new(in->arena, schema);
     for (size_t i = 0; i < count; i++)
         set_row(lake, builder, schema, &rows[i]);
