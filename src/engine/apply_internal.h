@@ -77,6 +77,10 @@ Str apply_sql_make_home(void);
 Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path);
 Str apply_sql_inserts(const ApplySql *sql);
 
+/* Rows of `changes` that fell on another source row's key; 0 without looking where no key is a
+ * time. */
+bool apply_count_merged_keys(const ApplySql *sql, DuckSession *session, Str changes,
+                             const Schema *bronze, int64_t *out, Err *err) MUST_CHECK;
 /* Every value of `changes` (a SELECT of bronze's columns) is held by silver's type.
  * ERR_SCHEMA_CHANGED names a column where one is not. */
 bool apply_check_types(const ApplySql *sql, DuckSession *session, Str changes, const Schema *bronze,

@@ -403,6 +403,21 @@ static bool merge_once(Apply *apply, Err *err)
     return ok;
 }
 
+static bool warn_of_merged_keys(Apply *apply, Err *err)
+{
+    int64_t count;
+
+    if (!apply_count_merged_keys(&apply->sql, apply->session, apply->changes, &apply->bronze_schema,
+                                 &count, err))
+        return false;
+    if (count > 0)
+        log_warn(apply->env->log, "apply",
+                 "rows have keys that differ below the microsecond alone: silver holds the newest "
+                 "of each",
+                 LOG_STR("silver", apply->options->silver.label), LOG_I64("rows", count));
+    return true;
+}
+
 bool apply_merge(Apply *apply, Err *err)
 {
     bool is_needed = apply->has_rows || apply->plan.with_snapshot_rows;
@@ -417,7 +432,9 @@ bool apply_merge(Apply *apply, Err *err)
         if (!delta_scan_sql(table, &none, 0, NULL, false, apply->arena, &scan, err)) return false;
         apply->changes = apply_sql_select_changes(&apply->sql, scan, schema, &apply->plan);
     }
-    if (!apply_check_types(&apply->sql, apply->session, apply->changes, &apply->bronze_schema, err))
+    if (!apply_check_types(&apply->sql, apply->session, apply->changes, &apply->bronze_schema,
+                           err) ||
+        !warn_of_merged_keys(apply, err))
         return false;
     for (int attempt = 1;; attempt++) {
         Err why = ERR_INIT;

@@ -193,6 +193,24 @@ static void warn_of_collations(Stream *stream)
     arena_close(scratch);
 }
 
+/* The lake holds microseconds, so such keys can fall on each other in silver. */
+static void warn_of_fine_keys(Stream *stream)
+{
+    const CaptureInstance *instance = &stream->table.instances[0];
+
+    for (size_t i = 0; i < instance->key_column_count; i++) {
+        const CapturedColumn *column = capture_find_column(instance, instance->key_columns[i]);
+        if (!column || !str_ends_with(column->sql_type_name, STR("(7)")) ||
+            (column->sql_type != SQL_TYPE_DATETIME2 && column->sql_type != SQL_TYPE_DATETIMEOFFSET))
+            continue;
+        stream_warn(stream,
+                    str_printf(stream->arena,
+                               "key column %.*s is %.*s, and the lake holds microseconds: rows "
+                               "whose keys differ in the seventh digit alone are one row in silver",
+                               STR_ARG(column->name), STR_ARG(column->sql_type_name)));
+    }
+}
+
 bool stream_choose_columns(Stream *stream, Err *err)
 {
     bool   is_listed = stream->options->columns.column_count > 0;
@@ -206,6 +224,7 @@ bool stream_choose_columns(Stream *stream, Err *err)
     stream->captured = (Schema){.columns = chosen.columns, .column_count = chosen.count};
     stream->held     = chosen.held;
     warn_of_collations(stream);
+    warn_of_fine_keys(stream);
     return true;
 }
 

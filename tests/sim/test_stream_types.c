@@ -157,6 +157,56 @@ static void a_name_that_delta_refuses_needs_a_mapped_table(void **state)
     world_close(world);
 }
 
+/* The seventh digit of a key is not in the lake. */
+static void keys_that_become_one_are_told(void **state)
+{
+    World           *world = world_open(state, 1);
+    StreamOptions    options;
+    ApplyOptions     apply;
+    static const Str keys[] = {{"at", 2}};
+
+    world_create(world, "orders", "at datetime2(7) NOT NULL PRIMARY KEY, note varchar(9) NULL");
+    world_commit(world,
+                 "INSERT INTO dbo.orders VALUES ('2026-01-02T03:04:05.1234561', 'a'), "
+                 "('2026-01-02T03:04:05.1234562', 'b'), ('2026-01-02T03:04:05.1234570', 'c')");
+    options = shop_bootstrap();
+    apply   = world_apply_options(keys, 1);
+    (void)world_stream(world, &options);
+    (void)world_apply(world, &apply);
+    assert_rows(world, "2\n", "SELECT count(*) FROM {" SILVER "}");
+    assert_int_equal(world_line_count(world, "key column at is datetime2(7), and the lake holds "
+                                             "microseconds"),
+                     1);
+    assert_int_equal(world_line_count(world, "silver holds the newest of each silver=lake/silver/"
+                                             "orders rows=1"),
+                     1);
+    world_commit(world, "INSERT INTO dbo.orders VALUES ('2026-01-02T03:04:06.0000001', 'd'), "
+                        "('2026-01-02T03:04:06.0000002', 'e')");
+    (void)world_stream(world, &options);
+    (void)world_apply(world, &apply);
+    assert_int_equal(world_line_count(world, "silver holds the newest of each"), 2);
+    assert_rows(world, "true\n",
+                "SELECT bool_or(contains(detail, 'seventh digit')) FROM {" FACTS "}");
+    /* what is there, changes and goes is no second row */
+    world_commit(world, "UPDATE dbo.orders SET note = 'C' WHERE note = 'c'");
+    world_commit(world, "DELETE dbo.orders WHERE note = 'C'");
+    world_commit(world, "INSERT INTO dbo.orders VALUES ('2026-01-02T03:04:05.1234570', 'cc')");
+    (void)world_stream(world, &options);
+    (void)world_apply(world, &apply);
+    assert_int_equal(world_line_count(world, "silver holds the newest of each"), 2);
+    world_close(world);
+
+    /* six digits are held */
+    world = world_open(state, 2);
+    world_create(world, "orders", "at datetime2(6) NOT NULL PRIMARY KEY, note varchar(9) NULL");
+    world_commit(world, "INSERT INTO dbo.orders VALUES ('2026-01-02T03:04:05.123456', 'a')");
+    options = shop_bootstrap();
+    (void)world_stream(world, &options);
+    (void)world_apply(world, &apply);
+    assert_int_equal(world_line_count(world, "microsecond"), 0);
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_type_that_is_no_widening_stays_refused),
         cmocka_unit_test(a_widening_survives_a_crash),
         cmocka_unit_test(a_name_that_delta_refuses_needs_a_mapped_table),
+        cmocka_unit_test(keys_that_become_one_are_told),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
 }
