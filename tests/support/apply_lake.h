@@ -29,7 +29,7 @@ typedef struct ApplyLake {
     Lake      *lake;
     bool       without_command_id;
     bool       without_vectors; /* silver that is made takes no deletion vectors */
-    ColumnType key_type; /* of what is put down from now on */
+    ColumnType key_type;        /* of what is put down from now on */
     Bronze    *bronze;
     int64_t    batches;
 } ApplyLake;
