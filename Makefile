@@ -46,6 +46,7 @@ bench: setup
 	$(call script,bench/simulator)
 	$(call script,bench/run)
 	$(call script,bench/delta_log)
+	$(call script,bench/delta_scan)
 interop: setup-interop
 	$(call script,tests/interop/run)
 interop-all: setup-interop
