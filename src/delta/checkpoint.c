@@ -3,6 +3,7 @@
 #include "delta/delta_internal.h"
 #include "delta/log_cleanup.h"
 #include "delta/maintain.h"
+#include "delta/typed_stats.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,9 +56,10 @@ static void write_members(Buf *buf, Str members, bool needs_partitions)
         buf_append_c(buf, ",\"partitionValues\":{}");
 }
 
-static void write_add(LineFile *lines, const DeltaFile *file, bool with_stats)
+static void write_add(LineFile *lines, const DeltaFile *file, bool with_stats, const Schema *typed)
 {
-    JsonWriter json = json_writer(&lines->buf, false, false);
+    JsonWriter json  = json_writer(&lines->buf, false, false);
+    Str        stats = with_stats || typed ? delta_file_get_stats(file, lines->arena) : STR_EMPTY;
 
     json_object_begin(&json);
     json_key(&json, STR("add"));
@@ -66,10 +68,11 @@ static void write_add(LineFile *lines, const DeltaFile *file, bool with_stats)
     json_member_i64(&json, "size", file->size_bytes);
     json_member_i64(&json, "modificationTime", file->modified_ms);
     json_member_bool(&json, "dataChange", false);
-    Str stats = with_stats ? delta_file_get_stats(file, lines->arena) : STR_EMPTY;
-    if (stats.len > 0) json_member_str(&json, "stats", stats);
+    if (with_stats && stats.len > 0) json_member_str(&json, "stats", stats);
     write_members(&lines->buf, file->extra_members, true);
-    buf_append_c(&lines->buf, "}}\n");
+    buf_append_char(&lines->buf, '}');
+    if (typed && stats.len > 0) typed_stats_write(&lines->buf, stats, typed, lines->arena);
+    buf_append_c(&lines->buf, "}\n");
     lines->counts.adds++;
     end_line(lines);
 }
@@ -136,17 +139,39 @@ static void write_txns(LineFile *lines, const DeltaTable *table, int64_t now_ms)
     }
 }
 
+static bool says(const Header *header, const char *key, const char *value)
+{
+    Str text;
+    return header_find_property(header, str_from_c(key), &text) &&
+           str_equal_ignoring_case(text, str_from_c(value));
+}
+
+static bool wants_json_stats(const DeltaTable *table)
+{
+    return !says(table_header(table), "delta.checkpoint.writeStatsAsJson", "false");
+}
+
+/* The columns of typed statistics, as files name them; NULL: the table does not ask for any. Who
+ * switches the texts off and says nothing of types goes by an engine that writes these by default:
+ * without either, statistics would be lost. */
+static const Schema *typed_columns(const DeltaTable *table)
+{
+    const Header *header = table_header(table);
+    const char   *key    = "delta.checkpoint.writeStatsAsStruct";
+
+    if (says(header, key, "true") || (!wants_json_stats(table) && !says(header, key, "false")))
+        return &header->metadata.mapping.stored;
+    return NULL;
+}
+
 static void write_state(LineFile *lines, const DeltaTable *table, int64_t now_ms)
 {
-    const LogState *state   = table->state;
-    const Str       setting = STR("delta.checkpoint.writeStatsAsJson");
-    Str             as_json = STR_EMPTY;
+    const LogState *state = table->state;
     const LiveFile *live;
     Str             key;
     void           *value;
 
-    (void)header_find_property(table_header(table), setting, &as_json);
-    bool with_stats = !str_equal_ignoring_case(as_json, STR("false"));
+    bool with_stats = wants_json_stats(table);
 
     write_raw(lines, "protocol", table_header(table)->protocol_raw);
     write_raw(lines, "metaData", table_header(table)->metadata_raw);
@@ -156,7 +181,7 @@ static void write_state(LineFile *lines, const DeltaTable *table, int64_t now_ms
     for (size_t at = 0; map_next(state->tombstones, &at, &key, &value);)
         write_remove(lines, value);
     for (size_t at = 0; (live = file_set_next(state->files, &at));)
-        write_add(lines, &live->file, with_stats);
+        write_add(lines, &live->file, with_stats, typed_columns(table));
 }
 
 static bool write_lines(const DeltaTable *table, Str local, int64_t now_ms, Counts *out, Err *err)
@@ -320,7 +345,9 @@ static bool write_checkpoint(DeltaTable *table, StoreStaging *staging, Arena *ar
     if (!store_staging_file(staging, STR("actions.json"), arena, &lines, err)) return false;
     if (!store_staging_file(staging, name, arena, &parquet, err)) return false;
     if (!write_lines(table, lines, now_ms, &counts, err)) return false;
-    if (!duck_checkpoint_write(table->context->duck, lines, parquet, NULL, err)) return false;
+    if (!duck_checkpoint_write_typed(table->context->duck, lines, parquet, typed_columns(table),
+                                     NULL, err))
+        return false;
     if (!verify(table, parquet, &counts, err)) return false;
     /* a checksum that Hadoop left beside an older file of this name would make ours unreadable
      * to it (2.10) */
@@ -364,14 +391,7 @@ static bool may_checkpoint_old_version(const DeltaTable *table, Err *err)
 static bool can_checkpoint(const DeltaTable *table, Err *err)
 {
     if (!delta_table_check_writable(table, DELTA_APPENDS, err)) return false;
-    if (!may_checkpoint_old_version(table, err)) return false;
-    if (header_property_is_true(table_header(table), "delta.checkpoint.writeStatsAsStruct"))
-        return err_set(err, ERR_UNSUPPORTED,
-                       "table %.*s: delta.checkpoint.writeStatsAsStruct asks for typed statistics, "
-                       "which tidelake does not "
-                       "write",
-                       STR_ARG(table->place.path));
-    return true;
+    return may_checkpoint_old_version(table, err);
 }
 
 static bool checkpoint_is_there(const DeltaTable *table, Arena *arena, bool *there_out, Err *err)

@@ -39,14 +39,19 @@ const ActionColumn *duck_action_columns(size_t *count_out)
 /* --- writing --- */
 
 static Str checkpoint_copy_sql(Arena *arena, Str ndjson_local, Str parquet_local,
-                               size_t object_bytes)
+                               const Schema *typed, size_t object_bytes)
 {
     Buf                 sql   = buf_new(arena, 0);
     size_t              count = 0;
     const ActionColumn *all   = duck_action_columns(&count);
     const char         *comma = "";
 
-    buf_append_c(&sql, "COPY (SELECT * FROM read_json(");
+    buf_append_c(&sql, "COPY (SELECT ");
+    if (typed)
+        duck_append_typed_select(&sql, typed);
+    else
+        buf_append_char(&sql, '*');
+    buf_append_c(&sql, " FROM read_json(");
     duck_append_path_literal(&sql, ndjson_local);
     buf_printf(&sql, ", format = 'newline_delimited', maximum_object_size = %zu, columns = {",
                object_bytes);
@@ -55,6 +60,7 @@ static Str checkpoint_copy_sql(Arena *arena, Str ndjson_local, Str parquet_local
         buf_printf(&sql, "%s'%s': '%s'", comma, all[i].name, all[i].written);
         comma = ", ";
     }
+    if (typed) duck_append_typed_columns(&sql, typed);
     buf_append_c(&sql, "})) TO ");
     duck_append_literal(&sql, parquet_local);
     buf_append_c(&sql, " (FORMAT parquet, PARQUET_VERSION v1, COMPRESSION snappy, "
@@ -89,11 +95,17 @@ static size_t longest_line_bytes(Arena *scratch, Str ndjson_local)
 bool duck_checkpoint_write(Duck *duck, Str ndjson_local, Str parquet_local, int64_t *row_count_out,
                            Err *err)
 {
+    return duck_checkpoint_write_typed(duck, ndjson_local, parquet_local, NULL, row_count_out, err);
+}
+
+bool duck_checkpoint_write_typed(Duck *duck, Str ndjson_local, Str parquet_local,
+                                 const Schema *typed, int64_t *row_count_out, Err *err)
+{
     DuckSession *session   = NULL;
     Arena       *scratch   = arena_new();
     int64_t      row_count = 0;
     size_t       longest   = longest_line_bytes(scratch, ndjson_local);
-    Str          sql       = checkpoint_copy_sql(scratch, ndjson_local, parquet_local,
+    Str          sql       = checkpoint_copy_sql(scratch, ndjson_local, parquet_local, typed,
                                                  MAX(longest + 1, OBJECT_BYTES_MIN));
 
     bool ok = duck_session_open(duck, &session, err);

@@ -10,6 +10,14 @@
  * `row_count_out` may be NULL. No file is left on an error. */
 bool duck_checkpoint_write(Duck *duck, Str ndjson_local, Str parquet_local, int64_t *row_count_out,
                            Err *err) MUST_CHECK;
+/* The same with `add.stats_parsed`, of the columns and types of `typed`. A line of an add has a
+ * member `parsed` beside it: {"numRecords":1,"tightBounds":true,"min":{"c0":"1"},"max":{...},
+ * "nulls":{"c0":0}}, where c0 is the first column and bounds are texts, which are cast; one that
+ * cannot be is NULL. */
+bool duck_checkpoint_write_typed(Duck *duck, Str ndjson_local, Str parquet_local,
+                                 const Schema *typed, int64_t *row_count_out, Err *err) MUST_CHECK;
+/* Whether a checkpoint has bounds of columns of that type. */
+bool duck_checkpoint_has_bounds(ColumnType type);
 
 /* Reads the actions of checkpoint files back, one JSON object (as in a commit) per row, in a stream
  * of one STRING column `action`. Nested members that are NULL are left out, except values of maps.

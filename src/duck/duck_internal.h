@@ -177,4 +177,9 @@ bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const S
 /* After an error: nothing is left at the path, or nothing in it where it cannot be removed. */
 void duck_discard_file(Str local_path);
 
+/* Parts of a checkpoint's query, for typed statistics: the column that texts are read as, and the
+ * list of what is selected; duck_checkpoint_typed.c */
+void duck_append_typed_columns(Buf *sql, const Schema *typed);
+void duck_append_typed_select(Buf *sql, const Schema *typed);
+
 #endif

@@ -77,6 +77,31 @@ static Str checkpoint_lines(World *world, int64_t version)
     return buf_str(&buf);
 }
 
+/* The text that a query over a checkpoint's file gives; `select` without FROM. */
+static Str ask(World *world, int64_t version, const char *select)
+{
+    Arena       *arena   = world->arena;
+    DuckSession *session = NULL;
+    RowStream   *rows    = NULL;
+    RowBlock     block;
+    Str          local;
+    assert_ok(
+        store_fetch_local(world->store,
+                          str_from_c(log_path(world, "t", log_name_checkpoint(arena, version).ptr)),
+                          arena, &local, &world->err),
+        &world->err);
+    assert_ok(duck_session_open(world->context.duck, &session, &world->err), &world->err);
+    Str sql = str_printf(arena, "%s FROM read_parquet(%.*s)", select,
+                         STR_ARG(duck_quote_literal(arena, local)));
+    assert_ok(duck_query(session, sql, arena, &rows, &world->err), &world->err);
+    assert_ok(row_stream_next(rows, &block, &world->err), &world->err);
+    assert_int_equal(block.row_count, 1);
+    Str text = str_copy(arena, column_str(&block.columns[0], 0));
+    row_stream_close(rows);
+    duck_session_close(session);
+    return text;
+}
+
 static void assert_has(Str text, const char *piece)
 {
     if (str_find(text, str_from_c(piece), 0) < 0) fail_msg("no %s in\n%.*s", piece, STR_ARG(text));
@@ -232,15 +257,86 @@ static void statistics_are_left_out_or_refused_as_the_table_says(void **state)
     DeltaTable *table = table_with_everything(world,
                                               "\"delta.checkpoint.writeStatsAsJson\":\"false\"");
     assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
-    assert_lacks(checkpoint_lines(world, 2), "stats");
+    assert_str_is(
+        ask(world, 2, "SELECT count(add.stats) || ' ' || max(add.stats_parsed.numRecords)"), "0 2");
     delta_table_close(table);
     world_close(world);
     world = world_new(state);
-    table = table_with_everything(world, "\"delta.checkpoint.writeStatsAsStruct\":\"true\"");
-    assert_false(delta_table_checkpoint(table, &world->err));
-    assert_err(&world->err, ERR_UNSUPPORTED,
-               "checkpoint 2 of table t: table t: delta.checkpoint.writeStatsAsStruct");
-    assert_int_equal(count_files(world, "t/_delta_log"), 3);
+    table = table_with_everything(world, "\"delta.checkpoint.writeStatsAsJson\":\"false\","
+                                         "\"delta.checkpoint.writeStatsAsStruct\":\"false\"");
+    assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
+    assert_lacks(checkpoint_lines(world, 2), "stats");
+    delta_table_close(table);
+    world_close(world);
+}
+
+/* Values keep every digit, and each is of its column's type. */
+static void statistics_are_typed_when_the_owner_says_so(void **state)
+{
+    World       *world     = world_new(state);
+    const Column columns[] = {
+        {STR("id"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY},
+        {STR("we\"ird.name"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY},
+        {STR("d"), DECIMAL_TYPE(38, 10), STR_EMPTY},
+        {STR("day"), COLUMN_TYPE(TYPE_DATE), STR_EMPTY},
+        {STR("at"), COLUMN_TYPE(TYPE_TIMESTAMP), STR_EMPTY},
+        {STR("local"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR_EMPTY},
+        {STR("f"), COLUMN_TYPE(TYPE_DOUBLE), STR_EMPTY},
+        {STR("flag"), COLUMN_TYPE(TYPE_BOOLEAN), STR_EMPTY},
+        {STR("bytes"), COLUMN_TYPE(TYPE_BINARY), STR_EMPTY},
+        {STR("s"), COLUMN_TYPE(TYPE_SHORT), STR_EMPTY},
+    };
+    DeltaTable *table = NULL;
+    DeltaCreate spec  = {.schema      = {.columns = columns, .column_count = COUNT_OF(columns)},
+                         .description = STR_EMPTY};
+    assert_ok(delta_table_create(&world->context, STR("t"), &spec, &table, NULL, &world->err),
+              &world->err);
+    Str       raw = table_header(table)->metadata_raw;
+    ptrdiff_t at  = str_find(raw, STR("\"configuration\":{"), 0) +
+                   (ptrdiff_t)strlen("\"configuration\":{");
+    const char *adds =
+        "{\"add\":{\"path\":\"a\",\"partitionValues\":{},\"size\":1,\"stats\":\"{\\\"numRecords"
+        "\\\":7,\\\"tightBounds\\\":true,\\\"minValues\\\":{\\\"id\\\":-9223372036854775808,"
+        "\\\"we\\\\\\\"ird.name\\\":\\\"it's \\\\u00e9\\\",\\\"d\\\":"
+        "-9999999999999999999999999999.9999999999,\\\"day\\\":\\\"0001-01-01\\\",\\\"at\\\":"
+        "\\\"2020-01-31T23:59:59.123Z\\\",\\\"local\\\":\\\"2020-01-31T23:59:59.123\\\","
+        "\\\"f\\\":1e+300,\\\"s\\\":99999,\\\"gone\\\":1},\\\"maxValues\\\":{\\\"d\\\":"
+        "12345678901234567890123456.1234567890},\\\"nullCount\\\":{\\\"id\\\":0,\\\"flag\\\":3}}\"}"
+        "}\n"
+        "{\"add\":{\"path\":\"b\",\"partitionValues\":{},\"size\":1}}\n"
+        "{\"add\":{\"path\":\"c\",\"partitionValues\":{},\"size\":1,\"stats\":\"no json\"}}\n";
+    put_commit_str(
+        world, "t", 1,
+        str_printf(world->arena,
+                   "{\"metaData\":%.*s\"delta.checkpoint.writeStatsAsStruct\":\"true\"%.*s}"
+                   "\n%s",
+                   STR_ARG(str_slice(raw, 0, (size_t)at)),
+                   STR_ARG(str_slice(raw, (size_t)at, raw.len)), adds));
+    assert_ok(delta_table_refresh(table, &world->err), &world->err);
+    assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
+    assert_str_is(
+        ask(world, 1, "SELECT typeof(first(add.stats_parsed.minValues))"),
+        "STRUCT(id BIGINT, \"we\"\"ird.name\" VARCHAR, d DECIMAL(38,10), \"day\" DATE, \"at\" "
+        "TIMESTAMP WITH TIME ZONE, \"local\" TIMESTAMP, f DOUBLE, s SMALLINT)");
+    assert_str_is(ask(world, 1,
+                      "SELECT first(add.stats_parsed.minValues::VARCHAR) FILTER (add.path "
+                      "= 'a')"),
+                  "{'id': -9223372036854775808, 'we\"ird.name': 'it\\'s \xC3\xA9', 'd': "
+                  "-9999999999999999999999999999.9999999999, 'day': 0001-01-01, 'at': '2020-01-31 "
+                  "23:59:59.123+00', 'local': '2020-01-31 23:59:59.123', 'f': 1e+300, 's': NULL}");
+    assert_str_is(ask(world, 1,
+                      "SELECT first(add.stats_parsed.maxValues.d::VARCHAR) FILTER (add.path "
+                      "= 'a')"),
+                  "12345678901234567890123456.1234567890");
+    assert_str_is(ask(world, 1,
+                      "SELECT first(add.stats_parsed.nullCount::VARCHAR) FILTER (add.path "
+                      "= 'a')"),
+                  "{'id': 0, 'we\"ird.name': NULL, 'd': NULL, 'day': NULL, 'at': NULL, 'local': "
+                  "NULL, 'f': NULL, 'flag': 3, 'bytes': NULL, 's': NULL}");
+    assert_str_is(ask(world, 1,
+                      "SELECT count(add.stats_parsed) || ' ' || count(add) || ' ' || "
+                      "bool_and(add.stats_parsed.tightBounds) || ' ' || count(add.stats)"),
+                  "1 3 true 2");
     delta_table_close(table);
     world_close(world);
 }
@@ -352,6 +448,7 @@ int main(void)
         cmocka_unit_test(the_interval_is_the_owners),
         cmocka_unit_test(a_log_without_checkpoints_gets_one),
         cmocka_unit_test(statistics_are_left_out_or_refused_as_the_table_says),
+        cmocka_unit_test(statistics_are_typed_when_the_owner_says_so),
         cmocka_unit_test(expired_transactions_are_dropped_when_the_owner_says_so),
         cmocka_unit_test(a_protected_old_version_is_not_checkpointed),
         cmocka_unit_test(a_failure_of_the_checkpoint_is_only_logged),
