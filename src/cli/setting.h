@@ -43,6 +43,7 @@ typedef enum SettingType {
     X(SILVER,                   "silver",                   SECTION_STREAM, SETTING_TABLE,    NULL,          0, NULL,                            "table of current rows") \
     X(APP_ID,                   "app_id",                   SECTION_STREAM, SETTING_TEXT,     NULL,          0, NULL,                            "name of the stream in its tables; never change it for a checkpoint") \
     X(CHECKPOINT,               "checkpoint",               SECTION_STREAM, SETTING_TEXT,     NULL,          0, NULL,                            "folder of the stream's position") \
+    X(LIBRARY_METRICS,          "library_metrics",          SECTION_STREAM, SETTING_TEXT,     NULL,          0, NULL,                            "metricsPath that mssql-cdc-pyspark ran with, whose waiting events come with the first batch") \
     X(TRIGGER,                  "trigger",                  SECTION_STREAM, SETTING_CHOICE,   "continuous",  0, "available-now|interval|continuous", "when batches run") \
     X(INTERVAL,                 "interval",                 SECTION_STREAM, SETTING_DURATION, "10s",         0, NULL,                            "time between two batches of trigger interval") \
     X(POLL_INTERVAL,            "poll_interval",            SECTION_STREAM, SETTING_DURATION, "100ms",       100, NULL,                          "time between two looks at an idle source, at least 100ms") \

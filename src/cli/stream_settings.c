@@ -218,9 +218,13 @@ bool stream_options_from_settings(const Settings *settings, Arena *arena, Stream
         .facts            = table_ref(settings, SET_FACTS, arena),
         .control          = table_ref(settings, SET_CONTROL, arena),
         .app_id           = settings_text(settings, SET_APP_ID),
-        .checkpoint  = wire_lake_path(arena, settings, settings_text(settings, SET_CHECKPOINT)),
-        .trigger     = read_trigger(settings),
-        .interval_ms = settings_duration_ms(settings, SET_INTERVAL),
+        .checkpoint      = wire_lake_path(arena, settings, settings_text(settings, SET_CHECKPOINT)),
+        .library_metrics = settings_is_given(settings, SET_LIBRARY_METRICS)
+                               ? wire_lake_path(arena, settings,
+                                                settings_text(settings, SET_LIBRARY_METRICS))
+                               : STR_EMPTY,
+        .trigger         = read_trigger(settings),
+        .interval_ms     = settings_duration_ms(settings, SET_INTERVAL),
         .poll_interval_ms      = settings_duration_ms(settings, SET_POLL_INTERVAL),
         .max_commits_per_batch = settings_integer(settings, SET_MAX_COMMITS_PER_BATCH, 0),
         .bootstrap             = settings_bool(settings, SET_BOOTSTRAP),

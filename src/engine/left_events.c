@@ -3,16 +3,36 @@
 
 #define FOLDER "_mssql_cdc_metrics"
 
+static bool read_folder(Stream *stream, Str folder, Err *err)
+{
+    EventFile *files, *all;
+    size_t     count;
+
+    if (!event_files_read(stream->env->store, folder, stream->env->log, stream->arena, &files,
+                          &count, err))
+        return false;
+    all = ARENA_ARRAY(stream->arena, EventFile, stream->event_count + count + 1);
+    for (size_t i = 0; i < stream->event_count; i++)
+        all[i] = stream->events[i];
+    for (size_t i = 0; i < count; i++)
+        all[stream->event_count + i] = files[i];
+    stream->events = all;
+    stream->event_count += count;
+    return true;
+}
+
+/* The library's folder is below the checkpoint, unless it was given another. */
 static bool read_once(Stream *stream, Err *err)
 {
-    Str folder;
+    Arena *arena = stream->arena;
+    Str    given = stream->options->library_metrics;
 
     if (stream->has_read_events) return true;
-    folder                  = str_printf(stream->arena, "%.*s/" FOLDER,
-                                         STR_ARG(checkpoint_get_path(stream->checkpoint)));
-    stream->has_read_events = event_files_read(stream->env->store, folder, stream->env->log,
-                                               stream->arena, &stream->events, &stream->event_count,
-                                               err);
+    stream->has_read_events =
+        read_folder(stream, store_join(arena, checkpoint_get_path(stream->checkpoint), STR(FOLDER)),
+                    err) &&
+        (given.len == 0 || read_folder(stream, store_join(arena, given, stream->sink_id), err));
+    if (!stream->has_read_events) stream->event_count = 0;
     return stream->has_read_events;
 }
 

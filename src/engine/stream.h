@@ -32,7 +32,8 @@ typedef struct StreamOptions {
     TableRef      control; /* path empty: no verdict */
     Granularity   granularity;
     Str           app_id;
-    Str           checkpoint; /* path of the directory */
+    Str           checkpoint;      /* path of the directory */
+    Str           library_metrics; /* the peer library's metricsPath, empty: its default place */
     Trigger       trigger;
     int64_t       interval_ms; /* of TRIGGER_INTERVAL */
     int64_t       poll_interval_ms;

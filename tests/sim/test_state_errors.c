@@ -1,4 +1,4 @@
-/* T12.1 for what is in the tables and the checkpoint (12.5), as far as a stream can meet it: each
+/* Errors of what is in the tables and the checkpoint (12.5), as far as a stream can meet them: each
  * once, with every item that its message must hold, and nothing written. What apply meets is in
  * unit/engine/test_apply.c; versions and plans in unit/state/test_migration.c. */
 #include "support/test_support.h"
@@ -39,8 +39,8 @@ static void put_chunked_open(World *world, DeltaContext *delta, Lsn lsn)
     facts_close(facts);
 }
 
-/* Target, modes, S, generation, that it has not completed, how to finish. T4.36b as far as a full
- * stream goes. */
+/* T12.1: target, modes, S, generation, that it has not completed, how to finish. T4.36b as far as a
+ * full stream goes. */
 static void a_full_run_is_refused_while_a_chunked_snapshot_is_open(void **state)
 {
     World        *world   = shop_open(state, 1);
@@ -74,7 +74,7 @@ static void open_chunked_first(void *arg, uint64_t step, const char *operation, 
     put_chunked_open(rival->world, world_delta(rival->world), rival->lsn);
 }
 
-/* T4.39: the chunked open is committed between the lock and the full run's own open. */
+/* T12.1, T4.39: the chunked open is committed between the lock and the full run's own open. */
 static void a_full_run_stops_when_a_chunked_open_came_between(void **state)
 {
     World            *world   = shop_open(state, 1);
@@ -127,7 +127,7 @@ static World *after_three_batches(void **state, StreamOptions *options)
     return world;
 }
 
-/* 2.11: last batch in the tables, app_id, batch this run starts at, new app_id or restore. */
+/* T12.1, 2.11: last batch in the tables, app_id, batch this run starts at, new app_id or restore. */
 static void a_rewound_checkpoint_is_named(void **state)
 {
     StreamOptions options;
@@ -143,7 +143,7 @@ static void a_rewound_checkpoint_is_named(void **state)
     world_close(world);
 }
 
-/* 5.4: no checkpoint where the run looks, though the facts hold batches: both explanations. With
+/* T12.1, 5.4: no checkpoint where the run looks, though the facts hold batches: both explanations. With
  * bronze gone as well, no snapshot is taken for nothing. */
 static void a_checkpoint_that_is_not_there_has_two_explanations(void **state)
 {
@@ -163,7 +163,7 @@ static void a_checkpoint_that_is_not_there_has_two_explanations(void **state)
     }
 }
 
-/* The version found, the one read. */
+/* T12.1, The version found, the one read. */
 static void an_unknown_format_of_offsets_is_named(void **state)
 {
     StreamOptions options;
@@ -194,7 +194,7 @@ static void set_property(World *world, const char *path, const char *key, const 
     delta_table_close(table);
 }
 
-/* The version needed, whichever table of the run asks for it. Bronze is opened for its first rows. */
+/* T12.1, The version needed, whichever table of the run asks for it. Bronze is opened for its first rows. */
 static void a_table_that_needs_a_newer_release_stops_the_run(void **state)
 {
     static const char *const cases[][3] = {{BRONZE, "version 99 of bronze", "knows 2"},

@@ -178,6 +178,24 @@ static void the_live_generation_has_its_own(void **state)
     world_close(world);
 }
 
+/* The library was given a metricsPath of its own: each stream has a folder below it. */
+static void a_folder_of_the_librarys_own_is_named(void **state)
+{
+    World        *world   = shop_open(state, 1);
+    StreamOptions options = shop_stream_from(world_max_lsn(world));
+
+    options.library_metrics = STR("metrics");
+    put_event(world, "metrics/" APP_ID "/", "schema_change", world_max_lsn(world), "elsewhere");
+    put_event(world, "metrics/other-v1/", "schema_change", world_max_lsn(world), "of another");
+    put_event(world, METRICS, "capture_instance_switched", world_max_lsn(world), "here");
+    (void)world_stream(world, &options);
+    assert_rows(world,
+                "0|capture_instance_switched|0|true|true|here|" APP_ID "|" BRONZE
+                "\n0|schema_change|0|true|true|elsewhere|" APP_ID "|" BRONZE "\n",
+                EVENT_ROWS);
+    world_close(world);
+}
+
 static void without_facts_they_stay(void **state)
 {
     World        *world   = shop_open(state, 1);
@@ -285,6 +303,7 @@ int main(void)
         cmocka_unit_test(an_event_that_is_planned_again_is_written_once),
         cmocka_unit_test(events_of_a_batch_that_is_in_are_not_written_again),
         cmocka_unit_test(the_live_generation_has_its_own),
+        cmocka_unit_test(a_folder_of_the_librarys_own_is_named),
         cmocka_unit_test(without_facts_they_stay),
         cmocka_unit_test(a_lake_of_the_first_release_is_taken_over),
     };
