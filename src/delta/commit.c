@@ -1,5 +1,6 @@
 /* Commits (delta.md 2.5, 2.9 to 2.12): decide against the newest state, put if absent, and when
  * another writer was first, read what it did before deciding again. */
+#include "delta/conflict.h"
 #include "delta/header_change.h"
 
 typedef struct CommitRun {
@@ -56,19 +57,16 @@ static bool is_recorded(const DeltaTable *table, const DeltaTxn *txn)
 
 static bool fail_conflict(const DeltaTable *table, const char *what, Str name, Err *err)
 {
-    return err_set(
-        err, ERR_CONFLICT,
-        "table %.*s: another writer came first, %s%s%.*s (version %lld); compute it again",
-        STR_ARG(table->place.path), what, name.len ? " " : "", STR_ARG(name),
-        (long long)table->state->version);
+    return conflict_fail(&table->place, table->state->version, what, name, err);
 }
 
-static bool check_removes_live(const CommitRun *run, Err *err)
+/* The path of a file of ours that is not there any more, as we know it; ptr NULL: all are. */
+static Str find_lost_file(const CommitRun *run)
 {
     for (size_t i = 0; i < run->remove_count; i++)
         if (!file_set_find(run->table->state->files, run->remove_keys[i]))
-            return fail_conflict(run->table, "and removed", run->removes[i].path, err);
-    return true;
+            return run->removes[i].path;
+    return (Str){NULL, 0};
 }
 
 /* The files were written for a schema that the table may have left since. */
@@ -85,12 +83,34 @@ static bool check_add_schema(const CommitRun *run, const DeltaAdd *add, Err *err
     return true;
 }
 
+/* Files written before the table was clustered may lack bounds that its readers count on. */
+static bool check_add_bounds(const CommitRun *run, const DeltaAdd *add, Err *err)
+{
+    if (!add->schema || add->has_all_bounds ||
+        !map_find(run->table->state->domains, STR("delta.clustering")))
+        return true;
+    return fail_conflict(run->table, "and clustered the table", STR_EMPTY, err);
+}
+
+static bool check_domains(const CommitRun *run, Err *err)
+{
+    for (size_t i = 0; i < run->commit->domain_count; i++)
+        if (str_starts_with(run->commit->domains[i].name, STR("delta.")))
+            return err_set(err, ERR_UNSUPPORTED,
+                           "table %.*s: domain %.*s is Delta's own; nothing was written",
+                           STR_ARG(run->table->place.path), STR_ARG(run->commit->domains[i].name));
+    return true;
+}
+
 static bool check_attempt(CommitRun *run, Err *err)
 {
     DeltaTable *table = run->table;
 
     if (!delta_table_check_writable(table, write_kind(run->commit), err)) return false;
-    if (!check_removes_live(run, err)) return false;
+    if (!conflict_check(&table->place, table->state->version, run->commit, &(LogChanges){0},
+                        find_lost_file(run), err))
+        return false;
+    if (!check_domains(run, err)) return false;
     if (run->commit->deletion_count > 0 && !delta_table_takes_vectors(table))
         return fail_conflict(table, "and turned deletion vectors off", STR_EMPTY, err);
     run->now_ms = clock_utc_us(table->context->clock) / 1000;
@@ -100,7 +120,9 @@ static bool check_attempt(CommitRun *run, Err *err)
                             err))
         return false;
     for (size_t i = 0; i < run->commit->add_count; i++)
-        if (!check_add_schema(run, &run->commit->adds[i], err)) return false;
+        if (!check_add_schema(run, &run->commit->adds[i], err) ||
+            !check_add_bounds(run, &run->commit->adds[i], err))
+            return false;
     return true;
 }
 
@@ -110,22 +132,8 @@ static bool has_nothing_to_do(const CommitRun *run)
     size_t             adds   = 0;
     for (size_t i = 0; i < commit->add_count; i++)
         adds += commit->adds[i].row_count != 0;
-    return adds == 0 && run->remove_count == 0 && !commit->txn && run->change.metadata.len == 0;
-}
-
-/* After the winners' commits were read (2.11). An append goes on: what it needs is checked by
- * the next attempt. */
-static bool check_winners(const CommitRun *run, const LogChanges *changes, Err *err)
-{
-    const DeltaCommit *commit = run->commit;
-
-    if (!is_rewrite(commit) && !commit->read_header) return true;
-    if (changes->has_metadata || changes->has_protocol)
-        return fail_conflict(run->table, "and changed the table's metadata", STR_EMPTY, err);
-    if (!is_rewrite(commit)) return true;
-    if (commit->read_whole_table && (changes->has_data_adds || changes->has_data_removes))
-        return fail_conflict(run->table, "and changed rows", STR_EMPTY, err);
-    return check_removes_live(run, err);
+    return adds == 0 && run->remove_count == 0 && !commit->txn && run->change.metadata.len == 0 &&
+           commit->domain_count == 0 && !commit->is_log_entry;
 }
 
 /* --- the text --- */
@@ -186,6 +194,8 @@ static bool build_text(CommitRun *run, Str txn_id, Str *out, Err *err)
     if (run->change.protocol.len > 0) commit_write_raw(&buf, "protocol", run->change.protocol);
     if (run->change.metadata.len > 0) commit_write_raw(&buf, "metaData", run->change.metadata);
     if (commit->txn) commit_write_txn(&buf, commit->txn, now_ms);
+    for (size_t i = 0; i < commit->domain_count; i++)
+        commit_write_domain(&buf, &commit->domains[i]);
     for (size_t i = 0; i < run->remove_count; i++)
         commit_write_remove(&buf, &run->removes[i], now_ms, !commit->rearranges);
     for (size_t i = 0; i < commit->add_count; i++)
@@ -258,7 +268,7 @@ static void log_moved_txn(const CommitRun *run, int64_t before)
 static AttemptResult attempt_once(CommitRun *run, Err *err)
 {
     DeltaTable *table   = run->table;
-    LogChanges  changes = {0};
+    LogChanges  changes = {.arena = run->scratch};
     int64_t     before  = NO_VERSION; /* of our txn's appId */
     PutOutcome  outcome;
     Str         text;
@@ -276,7 +286,9 @@ static AttemptResult attempt_once(CommitRun *run, Err *err)
         return ATTEMPT_WRITTEN;
     }
     if (run->commit->txn) (void)delta_table_find_txn(table, run->commit->txn->app_id, &before);
-    if (!table_refresh(table, &changes, err) || !check_winners(run, &changes, err))
+    if (!table_refresh(table, &changes, err) ||
+        !conflict_check(&table->place, table->state->version, run->commit, &changes,
+                        find_lost_file(run), err))
         return ATTEMPT_FAILED;
     log_moved_txn(run, before);
     return ATTEMPT_AGAIN;

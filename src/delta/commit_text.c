@@ -69,6 +69,19 @@ void commit_write_txn(Buf *buf, const DeltaTxn *txn, int64_t now_ms)
     end_line(&json, buf);
 }
 
+void commit_write_domain(Buf *buf, const DeltaDomain *domain)
+{
+    JsonWriter json;
+
+    begin_line(&json, buf, "domainMetadata");
+    json_object_begin(&json);
+    json_member_str(&json, "domain", domain->name);
+    json_member_str(&json, "configuration", domain->configuration);
+    json_member_bool(&json, "removed", domain->is_removed);
+    json_object_end(&json);
+    end_line(&json, buf);
+}
+
 void commit_write_add(Buf *buf, const DeltaAdd *add, bool data_change)
 {
     JsonWriter json;

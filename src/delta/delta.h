@@ -173,7 +173,8 @@ typedef struct DeltaAdd {
     int64_t       row_count;
     Str           stats;
     const Schema *schema; /* it was written for; NULL: unknown, so a changed table goes unnoticed */
-    const struct ColumnMapping *mapping; /* of these columns; NULL: unknown */
+    const struct ColumnMapping *mapping;        /* of these columns; NULL: unknown */
+    bool                        has_all_bounds; /* of every column, as a clustered table wants it */
 } DeltaAdd;
 
 /* With all it refers to in `arena`. */
@@ -227,6 +228,13 @@ typedef struct DeltaPair {
     Str key, value;
 } DeltaPair;
 
+/* A domain of the table's owner; names that begin with "delta." are Delta's own and refused. */
+typedef struct DeltaDomain {
+    Str  name;
+    Str  configuration;
+    bool is_removed;
+} DeltaDomain;
+
 typedef struct DeltaCommit {
     Str                     operation;  /* Spark's name: "WRITE", "MERGE" */
     const DeltaPair        *parameters; /* values are JSON texts */
@@ -248,6 +256,9 @@ typedef struct DeltaCommit {
     Str                  description;    /* of the table; ptr NULL: unchanged */
     const DeltaProperty *set_properties; /* added to or replacing the table's */
     size_t               set_property_count;
+    const DeltaDomain   *domains;
+    size_t               domain_count;
+    bool                 is_log_entry;    /* written although it changes nothing: VACUUM START */
     bool                 is_blind_append; /* only adds, nothing was read */
     bool read_whole_table; /* a rewrite computed from every file: any added file is a conflict */
     bool

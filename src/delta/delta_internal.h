@@ -229,6 +229,8 @@ void feature_needs_add_columns(FeatureNeeds *needs, const Schema *schema);
 bool feature_needs_add_property(FeatureNeeds *needs, const DeltaProperty *property,
                                 Err *err) MUST_CHECK;
 /* Listed, or implied by a legacy version. */
+/* A feature that `before` had, by name or version, is missing, or a version is smaller. */
+bool protocol_is_lower(const Protocol *before, const Protocol *now);
 bool protocol_has_feature(const Protocol *protocol, const char *name);
 /* The weakest protocol for a new table; and what an old one becomes, false: it has all that. */
 Str  protocol_for_create(Arena *arena, const FeatureNeeds *needs);
@@ -356,11 +358,16 @@ typedef struct LogState {
 
 /* What the winners of a lost race did (2.11). */
 typedef struct LogChanges {
+    Arena  *arena; /* of the names; NULL: nobody wants them */
     int64_t commit_count;
     bool    has_data_adds; /* dataChange */
     bool    has_data_removes;
+    bool    has_rearranged; /* removes without dataChange */
     bool    has_metadata;
     bool    has_protocol;
+    bool    has_lowered_protocol;
+    bool    may_have_any_domain; /* they could not be read */
+    LIST(Str) domains;           /* set or removed */
 } LogChanges;
 
 /* The key of a file in the maps: its path, with the deletion vector's id behind a NUL byte. */
@@ -506,6 +513,7 @@ typedef struct CommitHead {
 void commit_write_info(Buf *buf, const DeltaContext *context, const CommitHead *head);
 void commit_write_raw(Buf *buf, const char *action, Str body); /* a line {"action":body} */
 void commit_write_txn(Buf *buf, const DeltaTxn *txn, int64_t now_ms);
+void commit_write_domain(Buf *buf, const DeltaDomain *domain);
 void commit_write_add(Buf *buf, const DeltaAdd *add, bool data_change);
 void commit_write_vector(Buf *buf, const DeltaFile *file, const DeltaDeletion *deletion);
 void commit_write_remove(Buf *buf, const DeltaFile *file, int64_t now_ms, bool data_change);

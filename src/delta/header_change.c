@@ -232,16 +232,19 @@ static void write_actions(Planner *planner, HeaderChange *out)
     bool describes = changes_description(planner);
     Str  protocol;
 
-    if (planner->schema.added.column_count == 0 && planner->changed_count == 0 &&
-        planner->property_count == 0 && !describes)
-        return;
+    bool changes = planner->schema.added.column_count > 0 || planner->changed_count > 0 ||
+                   planner->property_count > 0 || describes;
+    bool upgrades = (changes || planner->commit->domain_count > 0) &&
+                    protocol_upgrade(planner->arena, &planner->header->protocol, &planner->needs,
+                                     &protocol);
+
+    if (upgrades) out->protocol = protocol;
+    if (!changes) return;
     planner->schema.columns = planner->columns;
     planner->schema.mapping = &out->mapping;
     out->metadata = metadata_change(planner->arena, &planner->header->metadata, &planner->schema,
                                     planner->properties, planner->property_count,
                                     describes ? planner->commit->description : (Str){NULL, 0});
-    if (protocol_upgrade(planner->arena, &planner->header->protocol, &planner->needs, &protocol))
-        out->protocol = protocol;
 }
 
 bool header_change_plan(const LogPlace *place, const Header *header, const DeltaCommit *commit,
@@ -259,6 +262,7 @@ bool header_change_plan(const LogPlace *place, const Header *header, const Delta
     planner.columns = ARENA_ARRAY(arena, ColumnChange, header->metadata.schema.column_count + 1);
     if (commit->schema && !plan_columns(&planner, err)) return false;
     plan_comments(&planner);
+    if (commit->domain_count > 0) feature_needs_add(&planner.needs, "domainMetadata");
     if (!plan_properties(&planner, version, in_commit, err)) return false;
     if (!plan_result(&planner, out, err)) return false;
     write_actions(&planner, out);

@@ -356,6 +356,27 @@ bool protocol_has_feature(const Protocol *protocol, const char *name)
             is_implied(protocol, &feature, true));
 }
 
+static bool lacks_listed(const StrList *before, const StrList *now)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        Feature known;
+        if (!find_feature(before->items[i], &known) && !str_list_has(now, before->items[i]))
+            return true;
+    }
+    return false;
+}
+
+bool protocol_is_lower(const Protocol *before, const Protocol *now)
+{
+    if (now->min_reader < before->min_reader || now->min_writer < before->min_writer) return true;
+#define X(name, is_reader, can_read, can_write, can_rewrite, reader, writer) \
+    if (protocol_has_feature(before, name) && !protocol_has_feature(now, name)) return true;
+    FEATURES(X)
+#undef X
+    return lacks_listed(&before->reader_features, &now->reader_features) ||
+           lacks_listed(&before->writer_features, &now->writer_features);
+}
+
 static bool needs_have_reader_feature(const FeatureNeeds *needs)
 {
     for (size_t i = 0; i < needs->count; i++)

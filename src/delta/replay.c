@@ -258,7 +258,10 @@ static bool note_action(CommitActions *actions, const Action *action, Str file, 
 {
     switch (action->kind) {
     case ACTION_ADD: actions->changes.has_data_adds |= action->add.data_change; break;
-    case ACTION_REMOVE: actions->changes.has_data_removes |= action->remove.data_change; break;
+    case ACTION_REMOVE:
+        actions->changes.has_data_removes |= action->remove.data_change;
+        actions->changes.has_rearranged |= !action->remove.data_change;
+        break;
     case ACTION_METADATA:
         actions->changes.has_metadata = true;
         actions->metadata_raw         = action->body.text;
@@ -298,13 +301,25 @@ static bool parse_commit(Str text, Str file, Arena *arena, CommitActions *out, E
     }
 }
 
+static void add_domains(LogChanges *changes, const CommitActions *actions)
+{
+    for (size_t i = 0; changes->arena && i < actions->list.count; i++) {
+        const Action *action = &actions->list.items[i];
+        if (action->kind == ACTION_DOMAIN)
+            *LIST_PUSH(changes->arena, &changes->domains) = str_copy(changes->arena,
+                                                                     action->domain.domain);
+    }
+}
+
 static void add_changes(LogChanges *changes, const LogChanges *more)
 {
     changes->commit_count++;
     changes->has_data_adds |= more->has_data_adds;
     changes->has_data_removes |= more->has_data_removes;
+    changes->has_rearranged |= more->has_rearranged;
     changes->has_metadata |= more->has_metadata;
     changes->has_protocol |= more->has_protocol;
+    changes->has_lowered_protocol |= more->has_lowered_protocol;
 }
 
 /* The header after the commit, if it changes it and somebody wants to know now. */
@@ -348,8 +363,14 @@ bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t vers
         state->in_commit_ms = -1;
         for (size_t i = 0; i < actions.list.count; i++)
             log_state_apply(state, place, &actions.list.items[i]);
-        state->version = version;
-        if (changes) add_changes(changes, &actions.changes);
+        state->version                       = version;
+        actions.changes.has_lowered_protocol = header && state->header &&
+                                               protocol_is_lower(&state->header->protocol,
+                                                                 &header->protocol);
+        if (changes) {
+            add_changes(changes, &actions.changes);
+            add_domains(changes, &actions);
+        }
         if (header) {
             header_close(state->header);
             state->header = header;

@@ -215,12 +215,14 @@ static bool reload(DeltaTable *table, LogChanges *changes, Err *err)
 
     if (!load(&table->place, NO_VERSION, &state, &table->checkpoint_version, err)) return false;
     table->listed_ns = clock_monotonic_ns(table->context->clock);
-    if (state->version > before && changes) /* by commits that nobody can read any more */
-        *changes = (LogChanges){.commit_count     = state->version - before,
-                                .has_data_adds    = true,
-                                .has_data_removes = true,
-                                .has_metadata     = true,
-                                .has_protocol     = true};
+    if (state->version > before && changes) { /* by commits that nobody can read any more */
+        changes->commit_count  = state->version - before;
+        changes->has_data_adds = changes->has_data_removes = true;
+        changes->has_metadata = changes->has_protocol = true;
+        changes->has_rearranged = changes->may_have_any_domain = true;
+        changes->has_lowered_protocol |= protocol_is_lower(&table_header(table)->protocol,
+                                                           &state->header->protocol);
+    }
     log_state_close(table->state);
     table->state = state;
     return true;

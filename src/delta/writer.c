@@ -24,7 +24,7 @@ struct DeltaWriter {
     DuckWriteOptions options;
     const char      *codec; /* in the file's name; NULL: none */
     size_t           prefix_chars;
-    bool             takes_vectors;
+    bool             takes_vectors, has_all_bounds;
     Str              vectors_name; /* of the staged file of vectors; empty: none */
     atomic_uint      file_count;
 };
@@ -96,17 +96,18 @@ bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, Del
         writer->schema = schema_merge(arena, &header->metadata.schema, schema);
     else
         writer->schema = schema_copy(arena, &header->metadata.schema);
-    writer->schema        = widest_types(&writer->schema, schema, arena);
-    writer->mapping       = mapping_extend(arena, table->context->rng, &header->metadata.mapping,
-                                           &writer->schema, NULL);
-    writer->mapping       = *mapping_copy(arena, &writer->mapping); /* the table may move on */
-    writer->stats         = stats_plan_new(header, &writer->schema, has_clustering, arena);
-    writer->options       = (DuckWriteOptions){.row_group_bytes  = ROW_GROUP_BYTES,
-                                               .tidelake_version = table->context->engine_info,
-                                               .field_ids        = writer->mapping.ids};
-    writer->prefix_chars  = prefix_chars(header);
-    writer->takes_vectors = delta_table_takes_vectors(table);
-    writer->vectors_name  = STR_EMPTY;
+    writer->schema         = widest_types(&writer->schema, schema, arena);
+    writer->mapping        = mapping_extend(arena, table->context->rng, &header->metadata.mapping,
+                                            &writer->schema, NULL);
+    writer->mapping        = *mapping_copy(arena, &writer->mapping); /* the table may move on */
+    writer->stats          = stats_plan_new(header, &writer->schema, has_clustering, arena);
+    writer->options        = (DuckWriteOptions){.row_group_bytes  = ROW_GROUP_BYTES,
+                                                .tidelake_version = table->context->engine_info,
+                                                .field_ids        = writer->mapping.ids};
+    writer->prefix_chars   = prefix_chars(header);
+    writer->has_all_bounds = has_clustering;
+    writer->takes_vectors  = delta_table_takes_vectors(table);
+    writer->vectors_name   = STR_EMPTY;
     choose_codec(writer, header);
     note_defaults(writer, header);
     if (!delta_table_check_writable(table, DELTA_APPENDS, err) ||
@@ -162,13 +163,14 @@ static void fill_add(DeltaWriter *writer, Str name, const DuckFile *file, Arena 
 
     *schema = schema_copy(arena, &writer->schema);
     *out    = (DeltaAdd){
-           .path        = delta_path_encode(arena, path),
-           .size_bytes  = file->size_bytes,
-           .modified_ms = clock_utc_us(writer->context->clock) / 1000,
-           .row_count   = file->row_count,
-           .stats       = stats_format(&writer->mapping.stored, &writer->stats, file, arena),
-           .schema      = schema,
-           .mapping     = mapping_copy(arena, &writer->mapping),
+           .path           = delta_path_encode(arena, path),
+           .size_bytes     = file->size_bytes,
+           .modified_ms    = clock_utc_us(writer->context->clock) / 1000,
+           .row_count      = file->row_count,
+           .stats          = stats_format(&writer->mapping.stored, &writer->stats, file, arena),
+           .schema         = schema,
+           .mapping        = mapping_copy(arena, &writer->mapping),
+           .has_all_bounds = writer->has_all_bounds,
     };
 }
 
