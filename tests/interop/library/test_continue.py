@@ -18,6 +18,7 @@ from lib import Server, main, test, tidelake
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="tidelake-lakes-"))
 os.chdir(WORK)  # before Spark starts: the library's tables are at relative paths below it, and their strings hold no more
 SEED = int(os.environ.get("TIDELAKE_SEED", "1"))
+ALL = bool(os.environ.get("INTEROP_ALL"))
 
 
 def fresh(*parts):
@@ -198,7 +199,7 @@ def the_two_write_the_same_for_the_same_history(folder):
         same_checkpoint(ours, table.name)
         facts = rows(WORK, FACTS)
         equal(sorted(str(row["event"]) for row in facts if row["event"] or row["rows"] == 0), ["None", "None", "bootstrap", "schema_change", "snapshot_open"], "events met")
-        equal(len(actions(WORK, bronze, "txn")) >= 4, True, "batches met")
+        equal([len(actions(WORK, bronze, "txn")), sum("userMetadata" in info for info in actions(WORK, bronze, "commitInfo"))], [4, 5], "batches met")
     finally:
         server.close()
 
@@ -214,7 +215,7 @@ def the_two_take_turns_on_one_lake(folder):
         ours, peer = Ours(server, table, WORK), peer_of(server, table)
         host, port = server.address.rsplit(":", 1)
         import pymssql
-        turns = [rng.choice(["ours", "peer"]) for _ in range(12 if os.environ.get("INTEROP_ALL") else 2)] + ["peer", "ours"]
+        turns = [rng.choice(["ours", "peer"]) for _ in range(12 if ALL else 1)] + ["peer", "ours"]
         for turn, name in enumerate([rng.choice(["ours", "peer"]), *turns]):
             with pymssql.connect(host, "sa", PASSWORD, "shop", port=port, autocommit=True) as connection, connection.cursor() as cursor:
                 for _ in range(4):
@@ -288,9 +289,10 @@ def take_over_older(folder, steps_of_facts, steps_of_control, dies):
         server.close()
 
 
-@test
-def tables_of_the_first_release_are_brought_up_to_date_and_the_library_goes_on(folder):
-    take_over_older(folder, 0, 0, False)
+if ALL:
+    @test
+    def tables_of_the_first_release_are_brought_up_to_date_and_the_library_goes_on(folder):
+        take_over_older(folder, 0, 0, False)
 
 
 @test
@@ -350,7 +352,7 @@ def lake_test(name):
     return run
 
 
-for lake_name in CONTINUED:
+for lake_name in CONTINUED if ALL else ["stream-crash"]:
     test(lake_test(lake_name))
 
 
@@ -365,13 +367,14 @@ def made_afresh(folder, names, seed):
     return [(name, folder / "made" / name) for name in names]
 
 
-@test
-def a_lake_made_from_a_fresh_seed_goes_on(folder):
-    names = list(CONTINUED) if os.environ.get("INTEROP_ALL") else ["stream-crash"]
-    seed = int(os.environ.get("TIDELAKE_SEED") or random.SystemRandom().randrange(2, 10**6))
-    print(f"# seed {seed}", flush=True)
-    for name, made in made_afresh(folder, names, seed):
-        passed_on(into_work(made), CONTINUED[name])
+if ALL:
+    @test
+    def lakes_made_from_a_fresh_seed_go_on(folder):
+        seed = int(os.environ.get("TIDELAKE_SEED") or random.SystemRandom().randrange(2, 10**6))
+        print(f"# seed {seed}", flush=True)
+        for name, made in made_afresh(folder, list(CONTINUED), seed):
+            print(f"# {name}", flush=True)
+            passed_on(into_work(made), CONTINUED[name])
 
 
 if __name__ == "__main__":
