@@ -32,7 +32,7 @@ static bool is_event(Str kind)
            str_equal_c(kind, EVENT_DATA_SKIPPED);
 }
 
-static bool parse(Str text, Arena *arena, FactsRow *row)
+bool event_file_parse(Str text, Arena *arena, FactsRow *row)
 {
     json_t *object = json_loadb(text.ptr, text.len, JSON_ALLOW_NUL, NULL);
     Str     kind   = member(object, "event");
@@ -80,7 +80,7 @@ bool event_files_read(Store *store, Str folder, Log *log, Arena *arena, EventFil
         if (!str_starts_with(name, STR(PREFIX))) break; /* listed in order */
         if (!str_ends_with(name, STR(SUFFIX))) continue;
         if (store_read(store, path, LIMIT_STATE_FILE_BYTES, scratch, &bytes, &why) &&
-            parse(bytes_str(bytes), arena, &row))
+            event_file_parse(bytes_str(bytes), arena, &row))
             *LIST_PUSH(arena, &files) = (EventFile){.path = path, .row = row};
         else if (why.code == ERR_CANCELLED)
             ok = err_copy(err, &why);

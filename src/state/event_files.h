@@ -18,6 +18,8 @@ typedef struct EventFile {
  * the three events is left where it is, with a warning. */
 bool event_files_read(Store *store, Str folder, Log *log, Arena *arena, EventFile **out,
                       size_t *count_out, Err *err) MUST_CHECK;
+/* The content of one as a row; false when it is none of the three events. */
+bool event_file_parse(Str text, Arena *arena, FactsRow *row);
 /* Two rows that tell of the same event: of one kind at one LSN; a skip is known by the first LSN it
  * left out, since cleanup may go on before it is planned again. */
 bool event_is_same(const FactsRow *left, const FactsRow *right);
