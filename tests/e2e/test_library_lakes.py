@@ -95,6 +95,16 @@ def streams_of_one_facts_table_and_mapped_names_go_on(folder):
 
 
 @test
+def a_stream_whose_chunked_snapshot_is_complete_goes_on(folder):
+    continued(folder, "chunked-done")
+
+
+@test
+def a_later_generation_goes_on_in_its_own_directory(folder):
+    continued(folder, "recovery")
+
+
+@test
 def a_batch_that_died_before_its_facts_is_replayed_to_exactly_its_end(folder):
     continued(folder, "stream-crash")
 
