@@ -125,10 +125,12 @@ static bool decode_offsets(const OdbcColumn *column, size_t row_count, Arena *ar
 
         values[i] = 0;
         if (!text[i].ptr) continue;
-        ptrdiff_t zone = str_find_last_char(text[i],
-                                            ' '); /* "2026-01-01 10:00:00.1234567 +02:00" */
+        /* "2026-01-01 10:00:00.1234567 +02:00"; FreeTDS writes the year 7 as "7". */
+        ptrdiff_t zone = str_find_last_char(text[i], ' ');
+        for (ptrdiff_t k = str_find_char(text[i], '-', 0); k > 0 && k < 4; k++)
+            buf[len++] = '0';
         for (size_t k = 0; k < text[i].len && len < sizeof(buf); k++)
-            if ((ptrdiff_t)k != zone || zone < 19) buf[len++] = text[i].ptr[k];
+            if ((ptrdiff_t)k != zone || zone < 16) buf[len++] = text[i].ptr[k];
         if (!time_parse((Str){buf, len}, &values[i]))
             return err_set(err, ERR_QUERY, "the driver gave a datetimeoffset in an unknown form");
     }
