@@ -166,7 +166,8 @@ bool duck_open(const DuckOptions *options, Duck **out, Err *err)
     duck->temp_directory = mem_alloc(folder.len + 1);
     if (folder.len > 0) memcpy(duck->temp_directory, folder.ptr, folder.len);
     if (pthread_mutex_init(&duck->open_lock, NULL) != 0 ||
-        pthread_mutex_init(&duck->lock, NULL) != 0) {
+        pthread_mutex_init(&duck->lock, NULL) != 0 ||
+        pthread_mutex_init(&duck->room_lock, NULL) != 0) {
         mem_free(duck->temp_directory);
         mem_free(duck);
         return err_set(err, ERR_INTERNAL, "a lock could not be made");
@@ -187,6 +188,7 @@ void duck_close(Duck *duck)
     duck_forget_row_filters(duck);
     (void)pthread_mutex_destroy(&duck->open_lock);
     (void)pthread_mutex_destroy(&duck->lock);
+    (void)pthread_mutex_destroy(&duck->room_lock);
     mem_free(duck->temp_directory);
     mem_free(duck);
 }

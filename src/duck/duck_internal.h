@@ -28,7 +28,9 @@ typedef struct RowSource {
     RowStream        *rows;
     RowBlock          block;
     size_t            row_index; /* the next row of the block */
-    Err               err;       /* what the stream raised */
+    bool              is_for_file;
+    int64_t           room_bytes; /* what it added to the writers' memory */
+    Err               err;        /* what the stream raised */
 } RowSource;
 
 /* Rows that are gone, of each file of one scan. `id` is what SQL knows them by. */
@@ -57,6 +59,8 @@ struct Duck {
     AddScan        *add_scans;
     int64_t         last_add_scan_id;
     int             cancel_handle;
+    pthread_mutex_t room_lock;  /* guards the writers' memory_limit */
+    int64_t         room_bytes; /* above their share */
 };
 
 struct DuckSession {
@@ -125,6 +129,11 @@ void duck_append_copy_options(Buf *sql, const Schema *schema, const DuckWriteOpt
 /* Teaches a new instance the table function that pulls row streams; once, because connections that
  * did so at the same time would be in each other's way. */
 bool duck_register_rows(duckdb_connection connection, Duck *duck, Err *err) MUST_CHECK;
+
+/* --- duck_room.c --- */
+/* After a block was pulled: memory for a value in it that is larger than usual. */
+bool duck_make_room(RowSource *source, Err *err) MUST_CHECK;
+void duck_give_room_back(RowSource *source);
 
 /* --- duck_row_filter.c --- */
 /* Teaches a new instance the condition of duck_row_filter_sql. */

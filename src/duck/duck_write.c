@@ -52,7 +52,7 @@ static bool pull(RowSource *source, Err *err)
     if (!row_stream_next(source->rows, &source->block, err)) return false;
     assert(source->block.row_count == 0 ||
            source->block.column_count == source->rows->schema.column_count);
-    return true;
+    return !source->is_for_file || duck_make_room(source, err);
 }
 
 /* The next slice of the block, at most `limit` rows, into the chunk. */
@@ -155,12 +155,14 @@ static bool copy_rows(RowSource *source, Str local_path, const DuckWriteOptions 
 bool duck_parquet_write(Duck *duck, RowStream *rows, Str local_path,
                         const DuckWriteOptions *options, Arena *arena, DuckFile *out, Err *err)
 {
-    RowSource source = {.duck = duck, .rows = rows, .err = ERR_INIT};
+    RowSource source = {.duck = duck, .rows = rows, .err = ERR_INIT, .is_for_file = true};
 
-    *out = (DuckFile){0};
-    if (!pull(&source, err)) return false;
-    if (source.block.row_count == 0) return true; /* without rows libduckdb need not even start */
-    return copy_rows(&source, local_path, options, arena, out, err);
+    *out    = (DuckFile){0};
+    bool ok = pull(&source, err);
+    if (ok && source.block.row_count > 0) /* without rows libduckdb need not even start */
+        ok = copy_rows(&source, local_path, options, arena, out, err);
+    duck_give_room_back(&source);
+    return ok;
 }
 
 /* --- temp tables --- */

@@ -1,14 +1,9 @@
 /* odbc_fetch.c - rows of a result as blocks. Bound columns come in whole blocks; a statement with
- * long columns comes row by row, its bound cells staged, its long ones read with SQLGetData in
- * column order (sqlserver.md 1.2). */
+ * long columns comes row by row, its bound cells staged, its long ones (odbc_long.c) read in column
+ * order (sqlserver.md 1.2). */
 #include "sqlconn/odbc_internal.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
-
 #include <string.h>
-
-#define LONG_CHUNK_BYTES ((size_t)32 << 10)
 
 void odbc_result_close(RowStream *stream)
 {
@@ -22,6 +17,7 @@ void odbc_result_close(RowStream *stream)
         SQLFreeHandle(SQL_HANDLE_STMT, result->stmt);
     }
     result->conn->has_result = false;
+    mem_free(result->value.bytes);
     arena_close(result->block_arena);
     arena_close(result->arena); /* the result lives in it */
 }
@@ -65,56 +61,6 @@ static bool fetch(OdbcResult *result, Err *err)
 
 /* --- long columns --- */
 
-static bool get_long(OdbcResult *result, SQLUSMALLINT number, const OdbcColumn *column,
-                     size_t terminator, Buf *buf, bool *is_null_out, Err *err)
-{
-    for (*is_null_out = false;;) {
-        SQLLEN    length = 0;
-        char     *room   = buf_reserve(buf, LONG_CHUNK_BYTES);
-        SQLRETURN rc;
-
-        if (!room || buf->len > LIMIT_VALUE_BYTES)
-            return err_set(err, ERR_LIMIT, "a value is longer than %zu bytes", LIMIT_VALUE_BYTES);
-        rc = SQLGetData(result->stmt, number, column->c_type, room, (SQLLEN)LONG_CHUNK_BYTES,
-                        &length);
-        if (rc == SQL_NO_DATA) return true;
-        if (!odbc_is_ok(rc))
-            return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn,
-                             "reading a long value failed", err);
-        if (length == SQL_NULL_DATA) {
-            *is_null_out = true;
-            return true;
-        }
-        if (rc == SQL_SUCCESS) {
-            buf_advance(buf, (size_t)length);
-            return true;
-        }
-        buf_advance(buf, LONG_CHUNK_BYTES - terminator);
-    }
-}
-
-static bool read_long(OdbcResult *result, size_t index, size_t row, Arena *scratch, Err *err)
-{
-    OdbcColumn *column  = &result->columns[index];
-    bool        is_text = column->decode == DECODE_TEXT;
-    Buf         buf     = buf_new(is_text ? scratch : result->block_arena,
-                      LIMIT_VALUE_BYTES + 2 * LONG_CHUNK_BYTES);
-    bool is_null;
-
-    if (!get_long(result, (SQLUSMALLINT)(index + 1), column, is_text ? sizeof(SQLWCHAR) : 0, &buf,
-                  &is_null, err))
-        return false;
-    column->lengths[row] = is_null ? SQL_NULL_DATA : (SQLLEN)buf.len;
-    if (is_null)
-        column->strs[row] = (Str){NULL, 0};
-    else if (is_text)
-        column->strs[row] = odbc_utf8(result->block_arena, (const SQLWCHAR *)(const void *)buf.ptr,
-                                      buf.len / sizeof(SQLWCHAR));
-    else
-        column->strs[row] = buf_str(&buf);
-    return true;
-}
-
 /* A short column behind a long one is read the same way, into its cell. */
 static bool read_short(OdbcResult *result, size_t index, size_t row, Err *err)
 {
@@ -127,7 +73,7 @@ static bool read_short(OdbcResult *result, size_t index, size_t row, Err *err)
     return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "reading a value failed", err);
 }
 
-static bool read_row(OdbcResult *result, size_t row, Arena *scratch, Err *err)
+static bool read_row(OdbcResult *result, size_t row, Err *err)
 {
     bool seen_long = false;
 
@@ -136,7 +82,7 @@ static bool read_row(OdbcResult *result, size_t row, Arena *scratch, Err *err)
 
         seen_long = seen_long || column->is_long;
         if (column->is_long) {
-            if (!read_long(result, i, row, scratch, err)) return false;
+            if (!odbc_read_long(result, i, row, err)) return false;
         } else if (seen_long) {
             if (!read_short(result, i, row, err)) return false;
         } else {
@@ -149,22 +95,18 @@ static bool read_row(OdbcResult *result, size_t row, Arena *scratch, Err *err)
 
 static bool fetch_rows_with_long(OdbcResult *result, size_t *row_count_out, Err *err)
 {
-    Arena *scratch = arena_new();
-    size_t row     = 0;
-    bool   ok      = false;
+    size_t row = 0;
 
-    while (row < result->row_capacity && arena_used(result->block_arena) < result->block_bytes) {
-        if (!fetch(result, err)) goto done;
+    result->own_bytes = 0;
+    while (row < result->row_capacity &&
+           arena_used(result->block_arena) + result->own_bytes < result->block_bytes) {
+        if (!fetch(result, err)) return false;
         if (result->rows_fetched == 0) break;
-        if (!read_row(result, row, scratch, err)) goto done;
-        arena_reset(scratch);
+        if (!read_row(result, row, err)) return false;
         row++;
     }
     *row_count_out = row;
-    ok             = true;
-done:
-    arena_close(scratch);
-    return ok;
+    return true;
 }
 
 /* --- blocks --- */

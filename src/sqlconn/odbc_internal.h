@@ -126,6 +126,12 @@ typedef struct OdbcColumn {
     Str        *strs; /* values of a long column */
 } OdbcColumn;
 
+/* A long value while it is read. */
+typedef struct LongValue {
+    char  *bytes;
+    size_t len, capacity;
+} LongValue;
+
 struct OdbcResult {
     SqlResult     base;
     OdbcConn     *conn;
@@ -137,6 +143,9 @@ struct OdbcResult {
     ColumnVector *vectors;
     size_t        row_capacity;
     size_t        block_bytes; /* of long values, before a block is handed on */
+    size_t        own_bytes;   /* of the block's values that are not in its arena */
+    LongValue     value;
+    SQLWCHAR     *piece; /* where text comes to; NULL until a long value is read */
     bool          has_long;
     bool          at_end;
     bool          has_more; /* results behind this one are wanted */
@@ -159,5 +168,8 @@ bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err);
 /* Turns `row_count` bound cells of a column into a vector. */
 bool odbc_decode(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out,
                  Err *err);
+
+/* The long value of a row into its column; the block owns it. */
+bool odbc_read_long(OdbcResult *result, size_t index, size_t row, Err *err);
 
 #endif
