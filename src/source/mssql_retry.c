@@ -13,11 +13,11 @@ static int64_t draw_wait_ms(Rng *rng, int attempt)
     return rng_between(rng, low, 2 * low);
 }
 
-static bool should_retry(Mssql *mssql, const char *method, int attempt, const Err *err)
+static bool wait_and_retry(Mssql *mssql, const char *method, int attempt, const Err *err)
 {
     const MssqlOptions *options = &mssql->options;
 
-    if (err->code != ERR_SOURCE || attempt >= ATTEMPTS) return false;
+    if (attempt >= ATTEMPTS) return false;
     if (options->cancel && cancel_is_requested(options->cancel)) return false;
 
     int64_t wait_ms = draw_wait_ms(options->rng, attempt);
@@ -52,7 +52,7 @@ bool mssql_retry(Mssql *mssql, const char *method, MssqlCall call, void *arg, Er
             mssql->meta = NULL;
             sqldriver_close_kept(mssql->options.driver, mssql->options.connection);
         }
-        if (!should_retry(mssql, method, attempt, err)) break;
+        if (err->code != ERR_SOURCE || !wait_and_retry(mssql, method, attempt, err)) break;
         err_clear(err);
     }
     mssql->retry_depth--;
@@ -62,7 +62,10 @@ bool mssql_retry(Mssql *mssql, const char *method, MssqlCall call, void *arg, Er
     return ok;
 }
 
+/* A lock that was not given in time is one failed attempt of a read; a question that plans raises it
+ * at once, since the lock is likely still held (1.13). */
 bool mssql_should_retry_read(Mssql *mssql, const char *method, int attempt, const Err *err)
 {
-    return should_retry(mssql, method, attempt, err);
+    return (err->code == ERR_SOURCE || err->code == ERR_LOCK_TIMEOUT) &&
+           wait_and_retry(mssql, method, attempt, err);
 }

@@ -17,13 +17,14 @@ bool odbc_conn_is_dead(SqlConn *base)
 
 static void wake_conn(void *arg)
 {
-    odbc_conn_cut(arg);
+    odbc_conn_stop(arg);
 }
 
 int odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt)
 {
     pthread_mutex_lock(&conn->lock);
-    conn->running = stmt;
+    conn->running          = stmt;
+    conn->running_since_ns = odbc_now_ns();
     pthread_mutex_unlock(&conn->lock);
     return conn->driver->cancel ? cancel_register(conn->driver->cancel, wake_conn, conn) : -1;
 }
@@ -99,15 +100,14 @@ static bool execute(OdbcResult *result, const SqlQuery *query, bool *has_columns
     return *has_columns_out || odbc_more_results(result, has_columns_out, err);
 }
 
-/* FreeTDS's limit is of silence: it cancels after that long, and gives up after as long again.
- * Microsoft's goes by the call, and waits four seconds for the answer to its cancel (measured with
- * 1.3.17 and 18.6). Without the attribute a driver waits for ever, as it would anyway. */
+/* Where the socket is not known, the driver's own limit is all there is: FreeTDS cancels after it and
+ * gives up after as long again; Microsoft's may wait two minutes more (measured with 1.3.17, 18.6). */
 static void limit_silence(OdbcResult *result)
 {
     OdbcConn *conn    = result->conn;
     int64_t   seconds = conn->base.silence_timeout_s;
 
-    if (seconds <= 0) return;
+    if (seconds <= 0 || conn->socket.fd >= 0) return; /* odbc_watch.c sees to it */
     if (conn->family == DRIVER_FREETDS) seconds = (seconds + 1) / 2;
     (void)SQLSetStmtAttrW(result->stmt, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds, 0);
 }
@@ -151,7 +151,7 @@ bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err 
         int handle = odbc_block_begin(conn, result->stmt);
         ok         = execute(result, query, &has_columns, err);
         odbc_block_end(conn, handle);
-        result->is_refused = !ok && odbc_is_server_number(err->native);
+        if (!ok) odbc_result_fail(result, err);
         if (ok && atomic_load(&conn->is_cancelled))
             ok = err_set(err, ERR_CANCELLED, "the statement was stopped on request");
         result->at_end = !has_columns;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,8 +16,10 @@ static void odbc_driver_close(SqlDriver *base)
 {
     OdbcDriver *driver = (OdbcDriver *)base;
 
+    odbc_watch_stop(driver);
     if (driver->env) SQLFreeHandle(SQL_HANDLE_ENV, driver->env);
     if (driver->conf_path.len) unlink(str_c(driver->conf_arena, driver->conf_path));
+    pthread_mutex_destroy(&driver->find_lock);
     pthread_mutex_destroy(&driver->lock);
     arena_close(driver->conf_arena);
     arena_close(driver->arena); /* the driver lives in it */
@@ -192,10 +193,10 @@ static bool odbc_driver_connect(SqlDriver *base, Str text, int64_t login_timeout
         explain_connect(conn, &connection, err);
         goto done;
     }
-    odbc_conn_find_socket(conn);
+    sqlconn_set_silence_timeout(&conn->base, login_timeout_s); /* it belongs to the login */
+    ok = odbc_conn_run_first(conn, STR("SET TEXTSIZE 2147483647; SET DEADLOCK_PRIORITY LOW"), err);
+    sqlconn_set_silence_timeout(&conn->base, 0);
     odbc_conn_keep_alive(conn);
-    ok = sqlconn_execute(&conn->base, STR("SET TEXTSIZE 2147483647; SET DEADLOCK_PRIORITY LOW"),
-                         err);
 done:
     if (ok)
         *out = &conn->base;
@@ -205,25 +206,32 @@ done:
     return ok;
 }
 
-/* One statement of one connection: the socket where it is known to be this one's, else the driver's
- * own way. */
 static void odbc_conn_cancel(SqlConn *base)
 {
     OdbcConn *conn = (OdbcConn *)base;
 
     atomic_store(&conn->is_cancelled, true);
-    pthread_mutex_lock(&conn->lock);
-    if (conn->running && conn->socket >= 0)
-        (void)shutdown(conn->socket, SHUT_RDWR);
-    else if (conn->running)
-        (void)SQLCancel(conn->running);
-    pthread_mutex_unlock(&conn->lock);
+    odbc_conn_cut(conn);
+}
+
+static void forget(OdbcConn *conn)
+{
+    OdbcDriver *driver = conn->driver;
+
+    pthread_mutex_lock(&driver->lock);
+    for (OdbcConn **at = &driver->conns; *at; at = &(*at)->next)
+        if (*at == conn) {
+            *at = conn->next;
+            break;
+        }
+    pthread_mutex_unlock(&driver->lock);
 }
 
 static void odbc_conn_close(SqlConn *base)
 {
     OdbcConn *conn = (OdbcConn *)base;
 
+    forget(conn);
     if (conn->dbc) {
         if (conn->is_connected) SQLDisconnect(conn->dbc);
         SQLFreeHandle(SQL_HANDLE_DBC, conn->dbc);
@@ -243,8 +251,12 @@ static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family)
     conn->base.can_join = true;
     conn->driver        = driver;
     conn->family        = family;
-    conn->socket        = -1;
+    conn->socket.fd     = -1;
     pthread_mutex_init(&conn->lock, NULL);
+    pthread_mutex_lock(&driver->lock);
+    conn->next    = driver->conns;
+    driver->conns = conn;
+    pthread_mutex_unlock(&driver->lock);
     return conn;
 }
 
@@ -261,6 +273,8 @@ bool sqldriver_odbc_open(Log *log, Cancel *cancel, Str scratch_directory, SqlDri
     driver->cancel     = cancel;
     driver->scratch_directory = str_copy(arena, scratch_directory);
     pthread_mutex_init(&driver->lock, NULL);
+    pthread_mutex_init(&driver->find_lock, NULL);
+    odbc_watch_start(driver);
     if (!odbc_is_ok(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &driver->env)) ||
         !odbc_is_ok(
             SQLSetEnvAttr(driver->env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0))) {

@@ -5,14 +5,21 @@
 
 #include <string.h>
 
+void odbc_result_fail(OdbcResult *result, const Err *err)
+{
+    result->has_failed = true;
+    result->is_refused = odbc_is_server_number(err->native);
+}
+
 void odbc_result_close(RowStream *stream)
 {
     OdbcResult *result = (OdbcResult *)stream;
 
     if (result->stmt) {
-        if (!result->at_end && result->is_refused)
-            (void)SQLCancel(result->stmt); /* nothing follows an error that the server told */
-        else if (!result->at_end)
+        bool is_left = !result->at_end || result->has_failed;
+        if (is_left && result->is_refused)
+            (void)SQLCancel(result->stmt);
+        else if (is_left)
             odbc_conn_abandon(result->conn, result->stmt);
         SQLFreeHandle(SQL_HANDLE_STMT, result->stmt);
     }
@@ -160,7 +167,7 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
         row_count = result->rows_fetched;
     }
     odbc_block_end(conn, handle);
-    if (!ok) result->is_refused = odbc_is_server_number(err->native);
+    if (!ok) odbc_result_fail(result, err);
     /* A stopped statement may look like one that came to its end. */
     if (ok && atomic_load(&conn->is_cancelled)) return stopped(err);
     return ok && (row_count == 0 || decode_block(result, row_count, out, err));
@@ -190,7 +197,7 @@ bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err)
     int handle = odbc_block_begin(conn, result->stmt);
     ok         = odbc_more_results(result, has_out, err);
     odbc_block_end(conn, handle);
-    if (!ok) result->is_refused = odbc_is_server_number(err->native);
+    if (!ok) odbc_result_fail(result, err);
     if (ok && atomic_load(&conn->is_cancelled)) return stopped(err);
     if (!ok) return false;
     result->is_between = false;

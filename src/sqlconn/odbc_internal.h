@@ -26,6 +26,8 @@ _Static_assert(sizeof(SQLLEN) == 8, "64-bit ODBC is expected");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "UTF-16 of the driver is read as little-endian");
 
+typedef struct OdbcConn OdbcConn;
+
 typedef struct OdbcDriver {
     SqlDriver       base;
     Arena          *arena;
@@ -37,22 +39,36 @@ typedef struct OdbcDriver {
     Arena          *conf_arena;
     Str             conf_text; /* of the private freetds.conf; empty: none written */
     Str             conf_path;
+    OdbcConn       *conns;     /* every one that is open */
+    pthread_mutex_t find_lock; /* one at a time looks for its socket; taken before `lock` */
+    pthread_t       watch;
+    pthread_cond_t  watch_wakes; /* with `lock` */
+    bool            watch_ends;
 } OdbcDriver;
 
-typedef struct OdbcConn {
+/* An open file that nobody else's number has become since. */
+typedef struct OdbcSocket {
+    int      fd; /* -1: not known */
+    uint64_t inode;
+} OdbcSocket;
+
+struct OdbcConn {
     SqlConn         base;
     OdbcDriver     *driver;
     SQLHDBC         dbc;
     DriverFamily    family;
     bool            is_connected;
     bool            is_abandoned; /* with rows unread: good for nothing more */
-    int             socket;       /* FreeTDS's, -1: not known */
+    OdbcSocket      socket;
     uint16_t        port;         /* of the server, 0: not known */
     bool            has_result;   /* one result at a time: no MARS */
     atomic_bool     is_cancelled; /* since the running statement began */
-    pthread_mutex_t lock;         /* guards `running` */
+    pthread_mutex_t lock;         /* guards what follows, and `socket` */
     SQLHSTMT        running;      /* the statement a call is blocked in, NULL if none */
-} OdbcConn;
+    int64_t         running_since_ns;
+    bool            is_silent; /* it was cut off because the server said nothing */
+    OdbcConn       *next;      /* of the driver's */
+};
 
 /* A call that may block: sqlconn_cancel and the driver's Cancel reach `stmt` in between; NULL: it is
  * the login. */
@@ -69,17 +85,26 @@ bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err 
 bool odbc_conn_is_dead(SqlConn *base);
 
 /* --- sockets --- */
-void odbc_conn_find_socket(OdbcConn *conn);
+/* Runs the first statement of a new connection, and finds its socket meanwhile. */
+bool odbc_conn_run_first(OdbcConn *conn, Str first, Err *err);
 /* A network that has gone is noticed within about a minute. */
 void odbc_conn_keep_alive(OdbcConn *conn);
-/* The process is to stop: whatever call of the connection waits comes back, whether the server
- * answers or not. With another driver than FreeTDS this takes every connection to the same port
- * with it. */
+/* Whatever call of the connection waits comes back, whether the server answers or not. */
 void odbc_conn_cut(OdbcConn *conn);
-/* Rows of `stmt` are left unread: nobody waits for the server to hear of it. The connection is dead
- * afterwards. */
+/* The process is to stop. A connection whose socket is not known (yet) takes every other one to the
+ * same port with it. */
+void odbc_conn_stop(OdbcConn *conn);
+/* What is left of `stmt` is not wanted: nobody waits for the server to hear of it. The connection
+ * is dead afterwards. */
 void odbc_conn_abandon(OdbcConn *conn, SQLHSTMT stmt);
-void odbc_sockets_cut(uint16_t port);
+
+/* Milliseconds since the last byte came; false where the system does not tell. */
+bool    odbc_socket_silence_ms(const OdbcSocket *open, int64_t *out);
+int64_t odbc_now_ns(void);
+/* A thread that cuts off connections whose server has said nothing for their silence_timeout_s
+ * while a call waited for it. */
+void odbc_watch_start(OdbcDriver *driver);
+void odbc_watch_stop(OdbcDriver *driver);
 
 /* UTF-16 with a terminator; `*unit_count_out` without it. */
 SQLWCHAR *odbc_utf16(Arena *arena, Str text, size_t *unit_count_out);
@@ -150,7 +175,8 @@ struct OdbcResult {
     bool          at_end;
     bool          has_more; /* results behind this one are wanted */
     bool    is_between;     /* the rows of one result have ended, the next one was not asked for */
-    bool    is_refused;     /* it ended with an error that the server told */
+    bool    has_failed;
+    bool    is_refused; /* with an error that the server told, and nothing behind it */
     SQLULEN rows_fetched;
     SQLUSMALLINT *row_status;
 };
@@ -159,6 +185,8 @@ struct OdbcResult {
 bool odbc_result_bind(OdbcResult *result, const SqlQuery *query, Err *err);
 bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err);
 void odbc_result_close(RowStream *stream);
+/* A call failed: what that says of the connection. */
+void odbc_result_fail(OdbcResult *result, const Err *err);
 /* Moves to the first result that has columns; `*has_columns_out` false at the end of them all. */
 bool odbc_more_results(OdbcResult *result, bool *has_columns_out, Err *err);
 

@@ -144,7 +144,7 @@ void sqlconn_cancel(SqlConn *conn);
 bool sqlconn_is_dead(SqlConn *conn);
 /* From the next statement on: seconds without a byte from the server after which a call gives up
  * with ERR_SOURCE, and the connection with it; 0 (the default): it waits for ever. Rows that keep
- * coming are never cut off. Both drivers take up to some seconds longer to give up. */
+ * coming are never cut off. */
 void sqlconn_set_silence_timeout(SqlConn *conn, int64_t seconds);
 void sqlconn_close(SqlConn *conn); /* accepts NULL */
 

@@ -2,6 +2,10 @@
  * (sqlserver.md 1.13, 1.14). */
 #include "e2e/queries_world.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #define PASSWORD "Tide.Sim.1"
 #define ROWS_SQL "SELECT value AS a, REPLICATE('x', 50) AS b FROM GENERATE_SERIES(1, 5000)"
 
@@ -117,6 +121,117 @@ static void an_error_after_rows_keeps_its_number_and_the_connection(void **state
     Err err = ERR_INIT;
     assert_int_equal(read_all(conn, ROWS_SQL, &err), 5000);
     assert_int_equal(err.code, ERR_NONE);
+    sqlconn_close(conn);
+}
+
+/* Every number of the table, as the driver hands it over: SQLSTATEs differ, the class must not. */
+static void every_number_has_its_class(void **state)
+{
+    static const struct {
+        ErrCode code;
+        int     numbers[40];
+    } classes[]    = {{ERR_SOURCE, {1205, 1204, 701,  8645, 8651, 6005, 17142, 18401, 921,  922,
+                                    927,  942,  952,  976,  978,  979,  982,   983,   3948, 3949,
+                                    3950, 3953, 3956, 3957, 3958, 3961, 3966,  22984}},
+                      {ERR_SOURCE,
+                       {4060, 4221, 10928, 10929, 40143, 40197, 40501, 40540, 40613, 42108, 42109,
+                        49918, 49919, 49920}},
+                      {ERR_SOURCE, {233, 997, 10053, 10054, 10060, 11001}},
+                      {ERR_LOCK_TIMEOUT, {1222}},
+                      {ERR_LOGIN, {18456, 18452, 18470, 18486, 18487, 18488, 4064}},
+                      {ERR_PERMISSION, {229, 230, 300, 262, 297, 15247}},
+                      {ERR_SOURCE_STATE, {22981, 22901, 22985, 22910, 208, 22920, 22960, 3952, 3954}},
+                      {ERR_QUERY, {207, 4922, 241,  242, 245, 8114, 8115, 8169, 102,  156,   137,
+                                   201, 8144, 8145, 313, 195, 448,  3951, 9820, 3960, 50000, 8134}}};
+    World   *world = *state;
+    SqlConn *conn  = connect_now(world);
+    char     sql[200];
+
+    for (size_t i = 0; i < COUNT_OF(classes); i++)
+        for (size_t n = 0; n < COUNT_OF(classes[i].numbers) && classes[i].numbers[n]; n++) {
+            Err err = ERR_INIT;
+            (void)snprintf(sql, sizeof sql, "EXEC tidesim.fault 'error', '%%GENERATE%%', %d, 16",
+                           classes[i].numbers[n]);
+            world_run(world, sql);
+            assert_int_equal(read_all(conn, ROWS_SQL, &err), 0);
+            if (err.code != classes[i].code || err.native != classes[i].numbers[n])
+                fail_msg("%d: %s, native %d, SQLSTATE %s, %s", classes[i].numbers[n],
+                         err_code_name(err.code), err.native, err.sqlstate, err.message);
+            assert_false(sqlconn_is_dead(conn));
+        }
+    sqlconn_close(conn);
+}
+
+/* A server that takes the statement, or a part of the answer, and says nothing more. */
+static void silence_is_given_up_after_its_limit(void **state)
+{
+    static const char *const faults[] = {
+        "EXEC tidesim.fault 'half_close', '%GENERATE%'",
+        "EXEC tidesim.fault 'half_close', '%GENERATE%', @at = 'inside_row', @n = 1000"};
+    World *world = *state;
+
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        SqlConn *conn = connect_now(world);
+        Err      err  = ERR_INIT;
+        sqlconn_set_silence_timeout(conn, 1);
+        world_run(world, faults[i]);
+        int64_t before = clock_monotonic_ns(world->clock);
+        assert_true(read_all(conn, ROWS_SQL, &err) < 1000);
+        sqlconn_close(conn);
+        int64_t took_ms = (clock_monotonic_ns(world->clock) - before) / 1000000;
+        if (err.code != ERR_SOURCE || strncmp(err.sqlstate, "HYT", 3) != 0)
+            fail_msg("%s: %s, %s, %s", faults[i], err_code_name(err.code), err.sqlstate,
+                     err.message);
+        assert_err(&err, ERR_SOURCE, "said nothing for 1 seconds");
+        assert_in_range(took_ms, 900, 8000);
+    }
+}
+
+/* Rows that keep coming are no silence, however long all of them take. */
+static void rows_that_keep_coming_are_not_cut_off(void **state)
+{
+    World   *world = *state;
+    SqlConn *conn  = connect_now(world);
+    Err      err   = ERR_INIT;
+
+    sqlconn_set_silence_timeout(conn, 1);
+    world_run(world, "EXEC tidesim.link 'all', @bytes_per_s = 60000");
+    int64_t before = clock_monotonic_ns(world->clock);
+    assert_int_equal(read_all(conn, ROWS_SQL, &err), 5000);
+    assert_true(clock_monotonic_ns(world->clock) - before > INT64_C(2500000000));
+    world_run(world, "EXEC tidesim.link 'all', @bytes_per_s = 0");
+    assert_int_equal(err.code, ERR_NONE);
+    sqlconn_close(conn);
+}
+
+/* Keepalive is on, and what is sent must be acknowledged in time: a network that swallows packets
+ * cannot be had here, but what would notice it can be looked at. */
+static void sockets_notice_a_network_that_has_gone(void **state)
+{
+    World   *world = *state;
+    SqlConn *conn  = connect_now(world);
+    int      found = 0;
+
+    for (int fd = 3; fd < 256; fd++) {
+        struct sockaddr_in peer = {0};
+        socklen_t          len  = sizeof peer;
+        int                on = 0, idle = 0;
+        unsigned           unacked = 0;
+        int64_t            port;
+        if (getpeername(fd, (struct sockaddr *)&peer, &len) != 0 || peer.sin_family != AF_INET)
+            continue;
+        assert_true(str_parse_i64(world->port, &port));
+        if (ntohs(peer.sin_port) != port) continue;
+        len = sizeof on;
+        assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, &len), 0);
+        assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, &len), 0);
+        assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacked, &len), 0);
+        assert_int_equal(on, 1);
+        assert_in_range(idle, 1, 60);
+        assert_in_range(unacked, 1000, 60000);
+        found++;
+    }
+    assert_true(found >= 2); /* this one and the test's own */
     sqlconn_close(conn);
 }
 
@@ -247,6 +362,10 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(a_connection_that_breaks_anywhere_is_a_transport_error),
     cmocka_unit_test(a_killed_session_is_a_transport_error),
     cmocka_unit_test(an_error_after_rows_keeps_its_number_and_the_connection),
+    cmocka_unit_test(every_number_has_its_class),
+    cmocka_unit_test(silence_is_given_up_after_its_limit),
+    cmocka_unit_test(rows_that_keep_coming_are_not_cut_off),
+    cmocka_unit_test(sockets_notice_a_network_that_has_gone),
     cmocka_unit_test(logins_that_may_work_later_are_told_from_those_that_will_not),
     cmocka_unit_test(a_login_that_breaks_off_is_a_transport_error),
     cmocka_unit_test(a_question_is_asked_again_after_whatever_may_pass),
@@ -277,6 +396,7 @@ int main(void)
             test->initial_state = &slots[s];
         }
     }
+    cmocka_set_test_filter(getenv("TIDELAKE_CASES"));
     failed = _cmocka_run_group_tests("faults", tests, count, NULL, NULL);
     for (size_t s = 0; s < COUNT_OF(slots); s++)
         if (slots[s].world) world_close(slots[s].world);

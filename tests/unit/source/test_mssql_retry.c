@@ -174,6 +174,7 @@ static void range_reads_get_four_attempts(void **state)
     static const FakeAnswer answers[] = {FACTS_2022};
     SourceTest              test;
     Err transient = {.code = ERR_SOURCE, .native = 596}, loss = {.code = ERR_DATA_LOSS};
+    Err locked = {.code = ERR_LOCK_TIMEOUT, .native = 1222};
 
     (void)state;
     source_test_open(&test, answers, COUNT_OF(answers));
@@ -182,6 +183,8 @@ static void range_reads_get_four_attempts(void **state)
     assert_false(mssql_should_retry_read(test.mssql, "read_changes", 4, &transient));
     assert_false(mssql_should_retry_read(test.mssql, "read_changes", 1, &loss));
     assert_int_equal(count_in(buf_str(&test.log_text), "native=596"), 3);
+    assert_true(mssql_should_retry_read(test.mssql, "read table", 1, &locked));
+    assert_false(mssql_should_retry_read(test.mssql, "read table", 4, &locked));
     source_test_close(&test);
 }
 
