@@ -97,7 +97,8 @@ static bool load_json(Loading *loading, Str path, Err *err)
 
 /* --- Parquet --- */
 
-static bool apply_rest(Loading *loading, RowStream *rows, Err *err)
+/* Each row that is given is an action; *count_out gets how many they are. */
+static bool apply_rest(Loading *loading, RowStream *rows, int64_t *count_out, Err *err)
 {
     Arena   *arena = arena_new();
     RowBlock block;
@@ -111,6 +112,7 @@ static bool apply_rest(Loading *loading, RowStream *rows, Err *err)
             ok       = apply_lines(loading, column_str(&block.columns[0], i), name, arena, err);
         }
         if (!ok) break;
+        *count_out += (int64_t)block.row_count;
     }
     arena_close(arena);
     return ok;
@@ -273,16 +275,29 @@ static bool read_adds(Loading *loading, DuckCheckpoint *file, Err *err)
     return ok;
 }
 
+/* Columns that have no values, as the footer says, are not read at all. A row without any action
+ * shows a footer that is wrong about them: what was in it would be lost. */
+static bool check_row_count(const Loading *loading, const DuckCheckpoint *file, int64_t found,
+                            Err *err)
+{
+    int64_t want = duck_checkpoint_count_rows(file);
+    return want < 0 || want == found ||
+           err_set(err, ERR_DAMAGED, "DELTA-L10 %.*s: it has %lld rows, and %lld actions in them",
+                   STR_ARG(loading->file), (long long)want, (long long)found);
+}
+
 static bool read_parquet(Loading *loading, DuckSession *session, Str local, Arena *arena, Err *err)
 {
-    DuckCheckpoint *file = NULL;
-    RowStream      *rows = NULL;
+    DuckCheckpoint *file        = NULL;
+    RowStream      *rows        = NULL;
+    int64_t         other_count = 0, before = loading->add_count;
 
     if (!duck_checkpoint_open(session, local, arena, &file, err)) return false;
     if (!duck_checkpoint_rest(file, arena, &rows, err)) return false;
-    bool ok = !rows || apply_rest(loading, rows, err);
+    bool ok = !rows || apply_rest(loading, rows, &other_count, err);
     row_stream_close(rows);
-    return ok && read_adds(loading, file, err);
+    return ok && read_adds(loading, file, err) &&
+           check_row_count(loading, file, loading->add_count - before + other_count, err);
 }
 
 static bool load_parquet(Loading *loading, Str path, Err *err)

@@ -35,12 +35,36 @@ static bool load_commits(LogState *state, const LogPlace *place, int64_t last, E
     return ok;
 }
 
+/* A checkpoint holds the header it was written with: one that cannot be read is damage of the
+ * checkpoint, before later commits replace it. What is merely not supported they may replace. */
+static bool check_checkpoint_header(const LogState *state, const LogPlace *place, Err *err)
+{
+    Header *header = NULL;
+    bool    is_ok  = state->protocol_raw.len > 0 && state->metadata_raw.len > 0;
+
+    if (!is_ok)
+        return err_set(err, ERR_DAMAGED,
+                       "DELTA-L10 checkpoint %lld of table %.*s: it has no %s action",
+                       (long long)state->version, STR_ARG(place->path),
+                       state->protocol_raw.len > 0 ? "metaData" : "protocol");
+    is_ok = header_new(place, state->version, state->protocol_raw, state->metadata_raw, &header,
+                       err);
+    header_close(header);
+    if (is_ok || err->code == ERR_DAMAGED)
+        return is_ok || err_context(err, "checkpoint %lld", (long long)state->version);
+    err_clear(err);
+    return true;
+}
+
 typedef enum LoadResult { LOAD_DONE, LOAD_FAILED, LOAD_MOVED, LOAD_BAD_CHECKPOINT } LoadResult;
 
-/* A damaged file, not a machine that is short of something. */
+/* A damaged file, not a machine that is short of something. libduckdb tells of reading past the end
+ * of a file as of any other trouble with it, but without the system's word for it. */
 static bool is_damage(const Err *err)
 {
-    return err->code == ERR_QUERY_ENGINE || err->code == ERR_DAMAGED;
+    return err->code == ERR_QUERY_ENGINE || err->code == ERR_DAMAGED ||
+           (err->code == ERR_STORE && err->native == 0 &&
+            str_starts_with(str_from_c(err->message), STR("libduckdb: ")));
 }
 
 /* With `is_last_try` a file of the checkpoint that is not there was not removed by a cleanup that
@@ -51,7 +75,9 @@ static LoadResult load_segment(const LogPlace *place, const LogSegment *segment,
     LogState  *state  = log_state_new();
     LoadResult result = LOAD_DONE;
 
-    if (!checkpoint_load(state, place, segment, err)) {
+    if (!checkpoint_load(state, place, segment, err) ||
+        (segment->checkpoint_version != NO_VERSION &&
+         !check_checkpoint_header(state, place, err))) {
         log_prefer_protocol_error(place, segment->checkpoint_version, state->protocol_raw, err);
         if (is_last_try && err->code == ERR_NOT_FOUND) err->code = ERR_DAMAGED;
         result = is_damage(err) ? LOAD_BAD_CHECKPOINT : LOAD_FAILED;

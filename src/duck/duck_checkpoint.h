@@ -48,6 +48,9 @@ bool duck_checkpoint_open(DuckSession *session, Str local, Arena *arena, DuckChe
                           Err *err) MUST_CHECK;
 /* How many adds the footer counts; -1 when it does not. */
 int64_t duck_checkpoint_count_adds(const DuckCheckpoint *file);
+/* How many rows it has, each of which is to be one action; -1 when some may be actions that nobody
+ * here knows. */
+int64_t duck_checkpoint_count_rows(const DuckCheckpoint *file);
 /* Hands all rows to `take`; its error (that of the earliest row, if several threads met one) ends
  * the scan and comes back. */
 bool duck_checkpoint_take_adds(DuckCheckpoint *file, DuckTakeAdds take, void *arg,

@@ -189,18 +189,20 @@ static ParquetLeaf *leaf_of(DuckCheckpoint *file, Map *by_path, Str path, Arena 
     return leaf;
 }
 
-static bool is_of_other_action(Str path)
-{
-    size_t              count   = 0;
-    const ActionColumn *all     = duck_action_columns(&count);
-    bool                is_some = false;
+typedef enum LeafOwner { OWNER_ADD, OWNER_OTHER, OWNER_UNKNOWN } LeafOwner;
 
-    for (size_t i = 0; i < count; i++) {
-        Str name = str_from_c(all[i].name);
-        is_some |= str_starts_with(path, name) && path.len > name.len &&
-                   path.ptr[name.len] == ',' && !str_equal_c(name, "add");
-    }
-    return is_some;
+/* Whose the column is: the action's in front of the first comma. */
+static LeafOwner owner_of(Str path)
+{
+    size_t              count = 0;
+    const ActionColumn *all   = duck_action_columns(&count);
+    ptrdiff_t           comma = str_find_char(path, ',', 0);
+    Str                 owner = comma < 0 ? path : str_slice(path, 0, (size_t)comma);
+
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(owner, str_from_c(all[i].name)))
+            return str_equal_c(owner, "add") ? OWNER_ADD : OWNER_OTHER;
+    return OWNER_UNKNOWN;
 }
 
 /* One column of one row group. Row groups come in their order. */
@@ -218,7 +220,9 @@ static void note_chunk(DuckCheckpoint *file, Map *by_path, const RowBlock *block
         file->group_from  = file->row_count;
         file->row_count += rows;
     }
-    if (values == 0 || !is_of_other_action(leaf->path)) return;
+    LeafOwner owner = owner_of(leaf->path);
+    if (values != 0 && owner == OWNER_UNKNOWN) file->has_unknown = true;
+    if (values == 0 || owner != OWNER_OTHER) return;
     if (file->others_to == 0) file->others_from = file->group_from;
     file->others_to = file->row_count;
 }
@@ -265,6 +269,11 @@ int64_t duck_checkpoint_count_values(const DuckCheckpoint *file, Str path)
 int64_t duck_checkpoint_count_adds(const DuckCheckpoint *file)
 {
     return duck_checkpoint_count_values(file, STR("add, path"));
+}
+
+int64_t duck_checkpoint_count_rows(const DuckCheckpoint *file)
+{
+    return file->has_unknown ? -1 : file->row_count;
 }
 
 /* --- the other actions --- */

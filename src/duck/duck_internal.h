@@ -168,6 +168,7 @@ struct DuckCheckpoint {
     LIST(ParquetLeaf *) leaves;
     int64_t row_count, group_count, group_from; /* group_from: first row of the last row group */
     int64_t others_from, others_to; /* the row groups with actions that are no adds; 0, 0: none */
+    bool    has_unknown;            /* columns that hold values and are of no action we know */
 };
 
 /* Values under a column or a member ("add", "add, tags"): at least as many as its fullest leaf

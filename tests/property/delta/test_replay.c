@@ -7,10 +7,12 @@
 #define PATHS    12
 #define VERSIONS 30
 
-/* The model: per path, what is live and what is a tombstone. */
+/* The model: per path, what is live with which deletion vector, and what is a tombstone. */
 typedef struct ModelFile {
-    bool    is_live, is_stone;
-    int64_t number; /* of the action that made it so */
+    bool    is_live;
+    int64_t number;               /* of the action that made it so */
+    int64_t vector;               /* 0: none */
+    int64_t stones[VERSIONS + 1]; /* by vector: the number of the remove, 0: none */
 } ModelFile;
 
 typedef struct Model {
@@ -26,13 +28,31 @@ static Str path_of(Arena *arena, size_t index)
     return index < COUNT_OF(odd) ? str_from_c(odd[index]) : str_printf(arena, "part-%zu", index);
 }
 
-static void write_add(Buf *buf, Rng *rng, Str path, int64_t number)
+#define VECTOR_PATH "ab^-aqEH.-t@S}K{vb[*k^"
+
+static void write_vector(Buf *buf, int64_t vector)
+{
+    if (vector > 0)
+        buf_printf(buf,
+                   ",\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"" VECTOR_PATH
+                   "\",\"offset\":%lld,\"sizeInBytes\":9,\"cardinality\":1}",
+                   (long long)vector);
+}
+
+static Str key_of(Arena *arena, Str path, int64_t vector)
+{
+    Str id = vector > 0 ? str_printf(arena, "u" VECTOR_PATH "@%lld", (long long)vector) : STR_EMPTY;
+    return log_state_key(arena, path, id);
+}
+
+static void write_add(Buf *buf, Rng *rng, Str path, int64_t number, int64_t vector)
 {
     buf_printf(buf,
                "{\"add\":{\"path\":\"%.*s\",\"partitionValues\":{%s},\"size\":%lld,"
                "\"modificationTime\":%lld,\"dataChange\":%s",
                STR_ARG(path), rng_below(rng, 2) ? "\"p\":\"v\\n\"" : "", (long long)number,
                (long long)number * 2, rng_below(rng, 2) ? "true" : "false");
+    write_vector(buf, vector);
     if (rng_below(rng, 4) == 0) buf_printf(buf, ",\"tags\":{\"t\":\"%lld\"}", (long long)number);
     if (rng_below(rng, 4) == 0)
         buf_printf(buf, ",\"baseRowId\":%lld,\"defaultRowCommitVersion\":1", (long long)number);
@@ -50,12 +70,14 @@ static int64_t deletion_ms(int64_t number)
     return TEST_UTC_US / 1000 - number; /* recent: a checkpoint keeps it */
 }
 
-static void write_remove(Buf *buf, Str path, int64_t number)
+static void write_remove(Buf *buf, Str path, int64_t number, int64_t vector)
 {
     buf_printf(buf,
                "{\"remove\":{\"path\":\"%.*s\",\"deletionTimestamp\":%lld,\"dataChange\":true,"
-               "\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":%lld}}\n",
+               "\"extendedFileMetadata\":true,\"partitionValues\":{},\"size\":%lld",
                STR_ARG(path), (long long)deletion_ms(number), (long long)number);
+    write_vector(buf, vector);
+    buf_append_c(buf, "}}\n");
 }
 
 static void write_header(Buf *buf, const Model *model)
@@ -68,26 +90,56 @@ static void write_header(Buf *buf, const Model *model)
                (long long)model->property);
 }
 
+/* Another vector for a live file: the file is removed with the one it had and added with the new
+ * one, in either order. */
+static void change_vector(Buf *buf, Rng *rng, Str path, ModelFile *file, int64_t number,
+                          int64_t vector)
+{
+    bool removes_first = rng_below(rng, 2);
+
+    if (removes_first) write_remove(buf, path, number, file->vector);
+    write_add(buf, rng, path, number, vector);
+    if (!removes_first) write_remove(buf, path, number, file->vector);
+    file->stones[file->vector] = number;
+    file->stones[vector]       = 0;
+    file->vector               = vector;
+    file->number               = number;
+}
+
+static void change_file(Buf *buf, Rng *rng, Str path, ModelFile *file, int64_t number,
+                        int64_t version)
+{
+    uint64_t choice = rng_below(rng, 5);
+
+    if (file->is_live && choice == 1 && file->vector != version) {
+        change_vector(buf, rng, path, file, number, version);
+    } else if (!file->is_live || choice == 0) { /* once more replaces what the log says of it */
+        if (!file->is_live) file->vector = rng_below(rng, 3) == 0 ? version : 0;
+        write_add(buf, rng, path, number, file->vector);
+        file->is_live              = true;
+        file->stones[file->vector] = 0;
+        file->number               = number;
+    } else {
+        write_remove(buf, path, number, file->vector);
+        file->is_live              = false;
+        file->stones[file->vector] = number;
+    }
+}
+
 static void gen_commit(Buf *buf, Rng *rng, Arena *arena, Model *model, int64_t version)
 {
     if (version == 0)
-        buf_append_c(buf, "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,"
-                          "\"writerFeatures\":[\"domainMetadata\"]}}\n");
+        buf_append_c(buf, "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,"
+                          "\"readerFeatures\":[\"deletionVectors\"],\"writerFeatures\":["
+                          "\"deletionVectors\",\"domainMetadata\"]}}\n");
     if (version == 0 || rng_below(rng, 10) == 0) {
         model->property = version;
         write_header(buf, model);
     }
     for (size_t i = 0; i < PATHS; i++) {
-        ModelFile *file   = &model->files[i];
-        int64_t    number = version * 100 + (int64_t)i;
-        if (rng_below(rng, 3) != 0) continue;
-        bool adds = !file->is_live ||
-                    rng_below(rng, 5) == 0; /* adding once more replaces what the log says of it */
-        if (adds)
-            write_add(buf, rng, path_of(arena, i), number);
-        else
-            write_remove(buf, path_of(arena, i), number);
-        *file = (ModelFile){.is_live = adds, .is_stone = !adds, .number = number};
+        if (rng_below(rng, 3) == 0)
+            change_file(buf, rng, path_of(arena, i), &model->files[i], version * 100 + (int64_t)i,
+                        version);
     }
     for (int i = 0; i < 3; i++) {
         if (rng_below(rng, 4) == 0) {
@@ -143,8 +195,9 @@ static Str dump(const DeltaTable *table, Arena *arena)
                    STR_ARG(delta_file_get_stats(file, arena)), STR_ARG(file->extra_members));
     }
     for (size_t at = 0; map_next(state->tombstones, &at, &key, &entry);)
-        lines[count++] = str_printf(arena, "stone %.*s %lld", STR_ARG(((Tombstone *)entry)->path),
-                                    (long long)((Tombstone *)entry)->deletion_ms);
+        lines[count++] = str_printf(
+            arena, "stone %.*s %lld %.*s", STR_ARG(((Tombstone *)entry)->path),
+            (long long)((Tombstone *)entry)->deletion_ms, STR_ARG(((Tombstone *)entry)->members));
     for (size_t at = 0; map_next(state->txns, &at, &key, &entry);)
         lines[count++] = str_printf(arena, "txn %.*s %lld %lld", STR_ARG(key),
                                     (long long)((TxnEntry *)entry)->version,
@@ -162,14 +215,18 @@ static void assert_is_model(const DeltaTable *table, const Model *model, Arena *
     size_t live = 0, stones = 0;
     Str    value;
     for (size_t i = 0; i < PATHS; i++) {
-        const LiveFile  *file  = file_set_find(table->state->files, path_of(arena, i));
-        const Tombstone *stone = map_find(table->state->tombstones, path_of(arena, i));
-        assert_int_equal(file != NULL, model->files[i].is_live);
-        assert_int_equal(stone != NULL, model->files[i].is_stone);
-        if (file) assert_int_equal(file->file.size_bytes, model->files[i].number);
-        if (stone) assert_int_equal(stone->deletion_ms, deletion_ms(model->files[i].number));
-        live += model->files[i].is_live;
-        stones += model->files[i].is_stone;
+        const ModelFile *want = &model->files[i];
+        for (int64_t vector = 0; vector <= VERSIONS; vector++) {
+            Str              key   = key_of(arena, path_of(arena, i), vector);
+            const LiveFile  *file  = file_set_find(table->state->files, key);
+            const Tombstone *stone = map_find(table->state->tombstones, key);
+            assert_int_equal(file != NULL, want->is_live && want->vector == vector);
+            assert_int_equal(stone != NULL, want->stones[vector] > 0);
+            if (file) assert_int_equal(file->file.size_bytes, want->number);
+            if (stone) assert_int_equal(stone->deletion_ms, deletion_ms(want->stones[vector]));
+            live += file != NULL;
+            stones += stone != NULL;
+        }
     }
     assert_int_equal(delta_table_get_file_count(table), live);
     assert_int_equal(map_count(table->state->tombstones), stones);
