@@ -369,6 +369,15 @@ static bool load_files(Loading *loading, const LogSegment *segment, Err *err)
     return load_sidecars(loading, err);
 }
 
+/* A checkpoint is reconciled: it has no file twice, and none that it removes. */
+static bool check_distinct(const Loading *loading, Err *err)
+{
+    int64_t held = (int64_t)file_set_count(loading->state->files);
+    return held == loading->add_count ||
+           err_set(err, ERR_DAMAGED, "DELTA-L10 %.*s: it has %lld adds, and %lld files in them",
+                   STR_ARG(loading->file), (long long)loading->add_count, (long long)held);
+}
+
 /* The hint is advice (1.3): a writer that counts otherwise must not cost us the table. */
 static void compare_with_hint(const Loading *loading, const LogSegment *segment)
 {
@@ -387,7 +396,7 @@ bool checkpoint_load(LogState *state, const LogPlace *place, const LogSegment *s
                        .place   = place,
                        .version = segment->checkpoint_version,
                        .arena   = arena_new()};
-    bool    ok      = load_files(&loading, segment, err);
+    bool    ok      = load_files(&loading, segment, err) && check_distinct(&loading, err);
     if (ok) compare_with_hint(&loading, segment);
     state->version = segment->checkpoint_version;
     if (!ok)

@@ -33,8 +33,10 @@ struct AddScan {
     Str          extras[COUNT_OF(EXTRAS)];
     size_t       extra_count;
     /* guarded by the Duck's lock */
-    Err     err; /* of the earliest row */
-    int64_t err_row;
+    int            running; /* calls of `take` */
+    pthread_cond_t idle;    /* none is running any more */
+    Err            err;     /* of the earliest row */
+    int64_t        err_row;
 };
 
 static void link_scan(Duck *duck, AddScan *scan)
@@ -46,6 +48,8 @@ static void link_scan(Duck *duck, AddScan *scan)
     (void)pthread_mutex_unlock(&duck->lock);
 }
 
+/* Afterwards nobody holds the scan: a query that failed on one thread may come back while another
+ * is still at work. */
 static void unlink_scan(Duck *duck, AddScan *scan)
 {
     (void)pthread_mutex_lock(&duck->lock);
@@ -53,26 +57,31 @@ static void unlink_scan(Duck *duck, AddScan *scan)
     while (*at != scan)
         at = &(*at)->next;
     *at = scan->next;
+    while (scan->running > 0)
+        (void)pthread_cond_wait(&scan->idle, &duck->lock);
     (void)pthread_mutex_unlock(&duck->lock);
 }
 
-static AddScan *find_scan(Duck *duck, int64_t id)
+/* Holds the scan until end_take. NULL: it is over. */
+static AddScan *begin_take(Duck *duck, int64_t id)
 {
     (void)pthread_mutex_lock(&duck->lock);
     AddScan *scan = duck->add_scans;
     while (scan && scan->id != id)
         scan = scan->next;
+    if (scan) scan->running++;
     (void)pthread_mutex_unlock(&duck->lock);
     return scan;
 }
 
-static void note_error(Duck *duck, AddScan *scan, int64_t row, const Err *err)
+static void end_take(Duck *duck, AddScan *scan, int64_t row, const Err *err)
 {
     (void)pthread_mutex_lock(&duck->lock);
-    if (scan->err.code == ERR_NONE || row < scan->err_row) {
+    if (err->code != ERR_NONE && (scan->err.code == ERR_NONE || row < scan->err_row)) {
         err_copy(&scan->err, err);
         scan->err_row = row;
     }
+    if (--scan->running == 0) (void)pthread_cond_signal(&scan->idle);
     (void)pthread_mutex_unlock(&duck->lock);
 }
 
@@ -152,6 +161,14 @@ static void fill_stats(ColumnVector *column, const MoreArgs *more, size_t rows, 
     *column = (ColumnVector){.type = COLUMN_TYPE(TYPE_STRING), .data = texts};
 }
 
+static bool are_sound(const MoreArgs *more, size_t rows, Err *err)
+{
+    for (size_t i = 0; i < more->count; i++)
+        if (!duck_values_are_sound(&more->shapes[i], &more->values[i], rows))
+            return err_set(err, ERR_DAMAGED, "a list or map reaches past the values of its column");
+    return true;
+}
+
 static bool take_chunk(const AddScan *scan, duckdb_data_chunk chunk, size_t rows, Arena *arena,
                        Err *err)
 {
@@ -162,6 +179,7 @@ static bool take_chunk(const AddScan *scan, duckdb_data_chunk chunk, size_t rows
     Str         *extras = ARENA_ARRAY(arena, Str, rows);
     Buf          buf    = buf_new(arena, 0);
 
+    if (!are_sound(&more, rows, err)) return false;
     for (size_t i = 0; i < DUCK_ADD_EXTRA; i++)
         columns[i] = duck_column_of_vector(
             arena, duckdb_data_chunk_get_vector(chunk, ARG_FIXED + i), COLUMN_TYPE(kinds[i]), rows);
@@ -190,17 +208,18 @@ static void adds_run(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_
         results[i] = 1;
     if (rows == 0) return;
 
-    const int64_t *ids   = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, ARG_SCAN));
-    AddScan       *scan  = find_scan(duck, ids[0]);
-    Arena         *arena = arena_new();
+    const int64_t *ids  = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, ARG_SCAN));
+    AddScan       *scan = begin_take(duck, ids[0]);
     if (!scan) {
         duckdb_scalar_function_set_error(info, "there is no scan of adds of this number");
-    } else if (!take_chunk(scan, chunk, rows, arena, &err)) {
-        const int64_t *numbers = duckdb_vector_get_data(
-            duckdb_data_chunk_get_vector(chunk, ARG_FIXED + DUCK_ADD_ROW));
-        note_error(duck, scan, numbers[0], &err);
-        duckdb_scalar_function_set_error(info, "an add was refused");
+        return;
     }
+    Arena         *arena   = arena_new();
+    const int64_t *numbers = duckdb_vector_get_data(
+        duckdb_data_chunk_get_vector(chunk, ARG_FIXED + DUCK_ADD_ROW));
+    if (!take_chunk(scan, chunk, rows, arena, &err))
+        duckdb_scalar_function_set_error(info, "an add was refused");
+    end_take(duck, scan, numbers[0], &err);
     arena_close(arena);
 }
 
@@ -294,10 +313,13 @@ bool duck_checkpoint_take_adds(DuckCheckpoint *file, DuckTakeAdds take, void *ar
         arena_close(arena);
         return true;
     }
+    int failed = pthread_cond_init(&scan.idle, NULL);
+    assert(failed == 0);
     link_scan(duck, &scan);
     bool ok = duck_run_sql(&file->session->connection, adds_sql(file, &scan, arena), false, &result,
                            err);
     unlink_scan(duck, &scan);
+    (void)pthread_cond_destroy(&scan.idle);
     if (!ok && scan.err.code != ERR_NONE) err_copy(err, &scan.err);
     duckdb_destroy_result(&result);
     arena_close(arena);

@@ -65,6 +65,29 @@ bool duck_values_is_null(const Values *values, idx_t row)
     return values->validity && !(values->validity[row / 64] >> (row % 64) & 1);
 }
 
+static bool lists_are_sound(const Values *values, idx_t count, idx_t size)
+{
+    const duckdb_list_entry *ranges = values->data;
+
+    for (idx_t i = 0; i < count; i++) {
+        if (duck_values_is_null(values, i)) continue;
+        if (ranges[i].offset > size || ranges[i].length > size - ranges[i].offset) return false;
+    }
+    return true;
+}
+
+bool duck_values_are_sound(const Shape *shape, const Values *values, idx_t count)
+{
+    if (shape->type == DUCKDB_TYPE_LIST || shape->type == DUCKDB_TYPE_MAP) {
+        idx_t size = duckdb_list_vector_get_size(values->vector);
+        if (!lists_are_sound(values, count, size)) return false;
+        count = size;
+    }
+    for (size_t i = 0; i < shape->child_count; i++)
+        if (!duck_values_are_sound(&shape->children[i], &values->children[i], count)) return false;
+    return true;
+}
+
 /* Where only typed statistics exist, their text takes the place of the one that is missing. */
 static void write_parsed_stats(JsonWriter *json, const Shape *shape, const Values *values,
                                idx_t row)
