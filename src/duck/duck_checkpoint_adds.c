@@ -165,7 +165,7 @@ static bool are_sound(const MoreArgs *more, size_t rows, Err *err)
 {
     for (size_t i = 0; i < more->count; i++)
         if (!duck_values_are_sound(&more->shapes[i], &more->values[i], rows))
-            return err_set(err, ERR_DAMAGED, "a list or map reaches past the values of its column");
+            return err_set(err, ERR_DAMAGED, "a list or map is damaged");
     return true;
 }
 

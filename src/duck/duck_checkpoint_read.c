@@ -41,7 +41,7 @@ static bool write_rows(ActionStream *stream, duckdb_data_chunk chunk, RowBlock *
                                             duckdb_data_chunk_get_vector(chunk, i), arena);
     for (size_t i = 0; i < stream->row.child_count; i++)
         if (!duck_values_are_sound(&stream->row.children[i], &values.children[i], rows))
-            return err_set(err, ERR_DAMAGED, "a list or map reaches past the values of its column");
+            return err_set(err, ERR_DAMAGED, "a list or map is damaged");
     for (size_t i = 0; i < rows; i++, start = buf.len) {
         JsonWriter json = json_writer(&buf, false, false);
         duck_write_json(&json, &shape, &values, i);

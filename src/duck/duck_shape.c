@@ -65,13 +65,16 @@ bool duck_values_is_null(const Values *values, idx_t row)
     return values->validity && !(values->validity[row / 64] >> (row % 64) & 1);
 }
 
-static bool lists_are_sound(const Values *values, idx_t count, idx_t size)
+/* `keys`: of maps, which have no NULL among them; NULL for lists. */
+static bool lists_are_sound(const Values *values, const Values *keys, idx_t count, idx_t size)
 {
     const duckdb_list_entry *ranges = values->data;
 
     for (idx_t i = 0; i < count; i++) {
         if (duck_values_is_null(values, i)) continue;
         if (ranges[i].offset > size || ranges[i].length > size - ranges[i].offset) return false;
+        for (idx_t j = 0; keys && j < ranges[i].length; j++)
+            if (duck_values_is_null(keys, ranges[i].offset + j)) return false;
     }
     return true;
 }
@@ -79,8 +82,9 @@ static bool lists_are_sound(const Values *values, idx_t count, idx_t size)
 bool duck_values_are_sound(const Shape *shape, const Values *values, idx_t count)
 {
     if (shape->type == DUCKDB_TYPE_LIST || shape->type == DUCKDB_TYPE_MAP) {
-        idx_t size = duckdb_list_vector_get_size(values->vector);
-        if (!lists_are_sound(values, count, size)) return false;
+        idx_t         size = duckdb_list_vector_get_size(values->vector);
+        const Values *keys = shape->type == DUCKDB_TYPE_MAP ? &values->children[0] : NULL;
+        if (!lists_are_sound(values, keys, count, size)) return false;
         count = size;
     }
     for (size_t i = 0; i < shape->child_count; i++)

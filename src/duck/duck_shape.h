@@ -26,8 +26,9 @@ typedef struct Values {
 Shape  duck_shape_of(duckdb_logical_type logical, Str name, Arena *arena);
 Values duck_values_of(const Shape *shape, duckdb_vector vector, Arena *arena);
 bool   duck_values_is_null(const Values *values, idx_t row);
-/* False: a list of the first `count` rows reaches past the values that are there. libduckdb gives
- * such of files whose levels are damaged; nothing else may be done with the values then. */
+/* False: a list of the first `count` rows reaches past the values that are there, or a key of a map
+ * is NULL. libduckdb gives such of files whose levels are damaged; nothing else may be done with the
+ * values then. */
 bool duck_values_are_sound(const Shape *shape, const Values *values, idx_t count);
 
 /* A value of the types that the actions of a log have; members that are NULL are left out. */
