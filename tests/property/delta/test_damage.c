@@ -95,7 +95,7 @@ static void a_damaged_checkpoint_costs_no_file(void **state)
     const char *path  = log_path(world, "t", log_name_checkpoint(world->arena, CHECKPOINT).ptr);
     int         used  = 0;
 
-    FOR_EACH_SEED (seed, 60) {
+    FOR_EACH_SEED (seed, 40) {
         Rng        *rng   = rng_new(seed);
         Arena      *arena = arena_new();
         DeltaTable *table = NULL;
@@ -125,7 +125,7 @@ static void without_commits_damage_is_told(void **state)
         assert_ok(
             store_remove(world->store, str_from_c(commit_path(world, "t", version)), &world->err),
             &world->err);
-    FOR_EACH_SEED (seed, 60) {
+    FOR_EACH_SEED (seed, 40) {
         Rng        *rng   = rng_new(seed);
         Arena      *arena = arena_new();
         DeltaTable *table = NULL;
