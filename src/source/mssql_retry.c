@@ -17,8 +17,14 @@ static bool wait_and_retry(Mssql *mssql, const char *method, int attempt, const 
 {
     const MssqlOptions *options = &mssql->options;
 
-    if (attempt >= ATTEMPTS) return false;
     if (options->cancel && cancel_is_requested(options->cancel)) return false;
+    if (attempt >= ATTEMPTS) {
+        log_error(options->log, "source", "the source failed for the last time, giving up",
+                  LOG_STR("capture_instance", options->name), LOG_TEXT("method", method),
+                  LOG_I64("attempts", attempt), LOG_I64("native", err->native),
+                  LOG_TEXT("sqlstate", err->sqlstate), LOG_TEXT("error", err->message));
+        return false;
+    }
 
     int64_t wait_ms = draw_wait_ms(options->rng, attempt);
     log_warn(options->log, "source", "the source failed, trying again",

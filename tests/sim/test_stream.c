@@ -552,6 +552,9 @@ static void planning_gives_up_after_the_third_retry(void **state) /* T0.4 */
     assert_false(process_stream(process, &options));
     assert_err(&process->err, ERR_SOURCE, "planned by the test");
     assert_int_equal(world_line_count(world, "WARN source"), 3);
+    assert_int_equal(
+        world_line_count(world, "ERROR source the source failed for the last time, giving up"), 1);
+    assert_int_equal(world_line_count(world, "method=max_lsn attempts=4"), 1);
     process_close(process);
     process = process_open(world, "refused");
     sim_sql_driver_add_fault(process->sql, &(SimSqlFault){.expect   = SIM_SQL_CONNECT,

@@ -1,6 +1,7 @@
 /* Changes that cleanup took, and a stream that is told to go on (algorithms.md 2.5, 5.7). */
 #include "support/test_support.h"
 
+#include "base/buf.h"
 #include "support/shop.h"
 
 static StreamOptions skipping_from(Lsn start)
@@ -225,6 +226,91 @@ static void a_whole_batch_that_is_gone_is_an_empty_batch(void **state) /* 2.4: n
     world_close(world);
 }
 
+/* --- by seed --- */
+
+/* Cleanup to some commit, right before a statement of a run. */
+typedef struct Sweeper {
+    World *world;
+    Rng   *rng;
+    Lsn    lsns[64];
+    int    count;
+    int    low; /* swept so far */
+    bool   is_armed;
+} Sweeper;
+
+static void sweep(Sweeper *sweeper)
+{
+    if (sweeper->low >= sweeper->count) return;
+    sweeper->low += (int)rng_below(sweeper->rng, (uint64_t)(sweeper->count - sweeper->low));
+    world_cleanup(sweeper->world, sweeper->lsns[sweeper->low]);
+}
+
+static void sweep_now_and_then(void *arg, Str sql)
+{
+    Sweeper *sweeper = arg;
+
+    if (!sweeper->is_armed || rng_below(sweeper->rng, 12) > 0 ||
+        str_find(sql, STR("sp_cdc_cleanup"), 0) >= 0)
+        return;
+    sweeper->is_armed = false;
+    sweep(sweeper);
+}
+
+static void run_under_faults(World *world, Sweeper *sweeper, StreamOptions *options)
+{
+    Rng     *rng     = sweeper->rng;
+    Process *process = process_open(world, "run");
+
+    if (rng_below(rng, 3) > 0)
+        process->plan = (FaultPlan){.fail_at_step = 1 + rng_below(rng, 40),
+                                    .after_effect = rng_below(rng, 2) == 0,
+                                    .crash        = rng_below(rng, 3) > 0};
+    options->max_commits_per_batch = (int64_t)rng_below(rng, 4);
+    sweeper->is_armed              = rng_below(rng, 2) == 0;
+    sim_sql_driver_set_hook(process->sql, sweep_now_and_then, sweeper);
+    if (!process_stream(process, options) && process->err.code != ERR_STORE &&
+        process->err.code != ERR_SOURCE && process->err.code != ERR_FAILED)
+        assert_ok(false, &process->err);
+    process_close(process);
+}
+
+/* Whatever is purged and whatever dies: each change is in bronze once, or in a gap that the facts
+ * tell. */
+static void what_is_missing_is_in_a_recorded_gap(void **state)
+{
+    FOR_EACH_SEED (seed, 12) {
+        World        *world   = shop_open(state, seed);
+        Buf           all     = buf_new(world_arena(world), 0);
+        Sweeper       sweeper = {.world = world, .rng = rng_new(seed * 31 + 5)};
+        StreamOptions options = skipping_from(world_max_lsn(world));
+
+        for (int round = 0; round < 8; round++) {
+            for (uint64_t i = rng_below(sweeper.rng, 4); i > 0 && sweeper.count < 64; i--) {
+                sweeper.lsns[sweeper.count] = shop_insert(world, sweeper.count);
+                sweeper.count++;
+            }
+            if (rng_below(sweeper.rng, 3) == 0) sweep(&sweeper);
+            run_under_faults(world, &sweeper, &options);
+        }
+        sweeper.lsns[sweeper.count] = shop_insert(world, sweeper.count);
+        (void)world_stream(world, &options);
+        assert_rows(world, "", "SELECT id FROM {" BRONZE "} GROUP BY id HAVING count(*) > 1");
+        for (int i = 0; i <= sweeper.count; i++)
+            buf_printf(&all, "%s(%d, '%s')", i ? ", " : "", i, lsn_format(sweeper.lsns[i]).text);
+        assert_rows(world, "",
+                    "SELECT a.* FROM (VALUES %.*s) AS a (id, lsn) WHERE NOT EXISTS (FROM {" BRONZE
+                    "} AS b WHERE b.id = a.id AND b._start_lsn = a.lsn) AND NOT EXISTS (FROM "
+                    "{" FACTS
+                    "} AS f WHERE event = 'data_skipped' AND (f.detail::JSON->>'from') <= "
+                    "a.lsn AND a.lsn < (f.detail::JSON->>'to'))",
+                    STR_ARG(buf_str(&all)));
+        assert_facts_once(world);
+        assert_logs_readable(world);
+        rng_close(sweeper.rng);
+        world_close(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_batch_that_was_read_whole_has_no_skip),
         cmocka_unit_test(nothing_after_the_start_cannot_be_lost),
         cmocka_unit_test(a_whole_batch_that_is_gone_is_an_empty_batch),
+        property_test(what_is_missing_is_in_a_recorded_gap),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
 }
