@@ -22,6 +22,9 @@ typedef enum FlagId {
     FLAG_RETENTION,
     FLAG_DRY_RUN,
     FLAG_ALLOW_SHORT_RETENTION,
+    FLAG_MAX_WAVES,
+    FLAG_MAX_SECONDS,
+    FLAG_REQUIRE_DONE,
     FLAG_COUNT
 } FlagId;
 
@@ -71,6 +74,7 @@ const char *command_flag_name(FlagId flag); /* "--json" */
 bool        invocation_has(const Invocation *invocation, FlagId flag);
 
 bool cmd_stream(Invocation *invocation, Err *err);
+bool cmd_backfill(Invocation *invocation, Err *err);
 bool cmd_apply(Invocation *invocation, Err *err);
 bool cmd_table(Invocation *invocation, Err *err);
 

@@ -49,7 +49,7 @@ typedef enum SettingType {
     X(POLL_INTERVAL,            "poll_interval",            SECTION_STREAM, SETTING_DURATION, "100ms",       100, NULL,                          "time between two looks at an idle source, at least 100ms") \
     X(MAX_COMMITS_PER_BATCH,    "max_commits_per_batch",    SECTION_STREAM, SETTING_INTEGER,  "null",        1, "null",                          "commits of the database one batch may hold; null: no limit") \
     X(BOOTSTRAP,                "bootstrap",                SECTION_STREAM, SETTING_BOOL,     "false",       0, NULL,                            "take a snapshot of the table before its first batch") \
-    X(SNAPSHOT,                 "snapshot",                 SECTION_STREAM, SETTING_CHOICE,   "full",        0, "full|chunked",                  "how the snapshot is taken (chunked: not in this version)") \
+    X(SNAPSHOT,                 "snapshot",                 SECTION_STREAM, SETTING_CHOICE,   "full",        0, "full|chunked",                  "how the snapshot is taken: whole, before the first batch, or in chunks that backfill reads next to the stream") \
     X(ON_DATA_LOSS,             "on_data_loss",             SECTION_STREAM, SETTING_CHOICE,   "fail",        0, "fail|resnapshot",               "what a purge of unread changes does (resnapshot: not in this version)") \
     X(RESNAPSHOT_INTERVAL_DAYS, "resnapshot_interval_days", SECTION_STREAM, SETTING_INTEGER,  "7",           0, NULL,                            "fewest days between two re-snapshots (not used yet)") \
     X(SNAPSHOT_ON_SWITCH,       "snapshot_on_switch",       SECTION_STREAM, SETTING_BOOL,     "false",       0, NULL,                            "snapshot after a switch of capture instances (not in this version)") \
@@ -57,16 +57,16 @@ typedef enum SettingType {
     X(SCHEMA_CHANGE_POLICY,     "schema_change_policy",     SECTION_STREAM, SETTING_CHOICE,   "classify",    0, "classify|fail",                 "what DDL on the table does") \
     X(STARTING_LSN,             "starting_lsn",             SECTION_STREAM, SETTING_LSN,      "earliest",    0, NULL,                            "earliest, latest or 0x..., which counts as processed") \
     X(ISOLATION,                "isolation",                SECTION_STREAM, SETTING_CHOICE,   "readCommitted", 0, "readCommitted|snapshot",      "isolation of reads of the table itself; never uncommitted rows") \
-    X(CHUNK_ROWS,               "chunk_rows",               SECTION_STREAM, SETTING_INTEGER,  "1000000",     1, NULL,                            "rows of a chunk (not used yet)") \
-    X(TARGET_WAVE_SECONDS,      "target_wave_seconds",      SECTION_STREAM, SETTING_INTEGER,  "300",         0, NULL,                            "time a wave of chunks should take (not used yet)") \
-    X(MIN_HEADROOM_HOURS,       "min_headroom_hours",       SECTION_STREAM, SETTING_INTEGER,  "null",        0, "null",                          "headroom below which a backfill waits (not used yet)") \
+    X(CHUNK_ROWS,               "chunk_rows",               SECTION_STREAM, SETTING_INTEGER,  "1000000",     1, NULL,                            "rows of a chunk, when the snapshot is planned") \
+    X(TARGET_WAVE_SECONDS,      "target_wave_seconds",      SECTION_STREAM, SETTING_INTEGER,  "300",         0, NULL,                            "seconds a wave of chunks should take; 0: one chunk per connection") \
+    X(MIN_HEADROOM_HOURS,       "min_headroom_hours",       SECTION_STREAM, SETTING_INTEGER,  "null",        0, "null",                          "hours between the stream and the retention below which no wave starts; null: any") \
     X(GRANULARITY,              "granularity",              SECTION_STREAM, SETTING_CHOICE,   "hour",        0, "minute|hour|day",               "periods of the verdict") \
     X(INCLUDE_COMMAND_ID,       "include_command_id",       SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "read __$command_id; false for servers that lack it") \
     X(COLUMNS,                  "columns",                  SECTION_STREAM, SETTING_COLUMNS,  NULL,          0, NULL,                            "columns to read, with their types; else every captured one") \
     X(SNAPSHOT_KEYS,            "snapshot_keys",            SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "columns a snapshot is cut on, instead of the unique index") \
     X(KEYS,                     "keys",                     SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "key columns of silver, instead of the unique index") \
     X(DELETION_VECTORS,         "deletion_vectors",         SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "silver tables made here lose rows by deletion vector; false: files are written anew, for readers that know no vectors") \
-    X(PLANS,                    "plans",                    SECTION_STREAM, SETTING_TABLE,    NULL,          0, NULL,                            "table of chunk plans (not used yet)") \
+    X(PLANS,                    "plans",                    SECTION_STREAM, SETTING_TABLE,    NULL,          0, NULL,                            "table of chunk plans, with key values; else next to bronze") \
     X(COMPACT_FACTS,            "compact_facts",            SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between automatic compactions of facts; 0: never") \
     X(COMPACT_BRONZE,           "compact_bronze",           SECTION_STREAM, SETTING_INTEGER,  "1000",        0, NULL,                            "commits between automatic compactions of bronze; 0: never") \
     X(LOG_RETENTION,            "log_retention",            SECTION_STREAM, SETTING_DURATION, "30d",         0, NULL,                            "age from which Delta log files may go, in tables without delta.logRetentionDuration")

@@ -148,6 +148,11 @@ SourceOptions source_options_from_settings(const Settings *settings)
     };
 }
 
+static bool is_chunked(const Settings *settings)
+{
+    return str_equal_ignoring_case(settings_text(settings, SET_SNAPSHOT), STR("chunked"));
+}
+
 /* Settings that undo each other. */
 static bool refuse_contradictions(const Settings *settings, Err *err)
 {
@@ -159,6 +164,10 @@ static bool refuse_contradictions(const Settings *settings, Err *err)
                        "on_data_loss: resnapshot with fail_on_data_loss: false: a purge during the "
                        "run would be skipped, and the next run would not see the gap; leave "
                        "fail_on_data_loss out");
+    if (is_chunked(settings) && settings_bool(settings, SET_BOOTSTRAP) &&
+        !settings_text(settings, SET_FACTS).len)
+        return err_set(err, ERR_USAGE,
+                       "snapshot: chunked is kept in the facts table: name one (facts)");
     if (settings_bool(settings, SET_BOOTSTRAP) && settings_is_given(settings, SET_STARTING_LSN))
         return err_set(err, ERR_USAGE,
                        "bootstrap starts the stream at its snapshot's LSN, so starting_lsn has no "
@@ -169,9 +178,6 @@ static bool refuse_contradictions(const Settings *settings, Err *err)
 /* What the format knows and this version cannot do yet stops before anything is read. */
 static bool refuse_unbuilt(const Settings *settings, Err *err)
 {
-    if (str_equal_ignoring_case(settings_text(settings, SET_SNAPSHOT), STR("chunked")))
-        return err_set(err, ERR_USAGE,
-                       "snapshot: chunked is not in this version; use snapshot: full");
     if (str_equal_ignoring_case(settings_text(settings, SET_ON_DATA_LOSS), STR("resnapshot")))
         return err_set(err, ERR_USAGE,
                        "on_data_loss: resnapshot is not in this version; use on_data_loss: fail");
@@ -217,6 +223,7 @@ bool stream_options_from_settings(const Settings *settings, Arena *arena, Stream
         .bronze           = table_ref(settings, SET_BRONZE, arena),
         .facts            = table_ref(settings, SET_FACTS, arena),
         .control          = table_ref(settings, SET_CONTROL, arena),
+        .plans            = table_ref(settings, SET_PLANS, arena),
         .app_id           = settings_text(settings, SET_APP_ID),
         .checkpoint      = wire_lake_path(arena, settings, settings_text(settings, SET_CHECKPOINT)),
         .library_metrics = settings_is_given(settings, SET_LIBRARY_METRICS)
@@ -228,6 +235,7 @@ bool stream_options_from_settings(const Settings *settings, Arena *arena, Stream
         .poll_interval_ms      = settings_duration_ms(settings, SET_POLL_INTERVAL),
         .max_commits_per_batch = settings_integer(settings, SET_MAX_COMMITS_PER_BATCH, 0),
         .bootstrap             = settings_bool(settings, SET_BOOTSTRAP),
+        .snapshot_chunked      = is_chunked(settings),
         .schema_change_fails   = str_equal_ignoring_case(
               settings_text(settings, SET_SCHEMA_CHANGE_POLICY), STR("fail")),
         .skips_lost_changes = !settings_bool(settings, SET_FAIL_ON_DATA_LOSS),

@@ -2,6 +2,8 @@
 #include "engine/snapshot.h"
 
 #include "base/limits.h"
+#include "engine/chunked_open.h"
+#include "engine/family.h"
 #include "engine/plan_parts.h"
 #include "engine/read_parallel.h"
 #include "types/sink_id.h"
@@ -22,12 +24,12 @@ bool snapshot_stamp(Mssql *mssql, const CaptureInstance *instance, Offset *out, 
 
 /* --- facts rows --- */
 
-static FactsRow snapshot_event(const StreamOptions *options, Str event, const Offset *at)
+FactsRow snapshot_event_row(Str sink_id, Str target, Str event, const Offset *at)
 {
     return (FactsRow){
-        .app_id        = options->app_id,
+        .app_id        = sink_id,
         .event         = event,
-        .target        = options->bronze.label,
+        .target        = target,
         .rows          = OPT_I64(0),
         .deletes       = OPT_I64(0),
         .inserts       = OPT_I64(0),
@@ -47,7 +49,8 @@ static bool write_bootstrap_event(Facts *facts, const StreamOptions *options, co
                                   OptI64 read_rows, OptTime started_at, OptI64 duration_ms,
                                   Err *err)
 {
-    FactsRow     row = snapshot_event(options, STR(EVENT_BOOTSTRAP), at);
+    FactsRow row = snapshot_event_row(options->app_id, options->bronze.label, STR(EVENT_BOOTSTRAP),
+                                      at);
     DeltaOutcome outcome;
 
     if (!facts) return true;
@@ -60,7 +63,8 @@ static bool write_bootstrap_event(Facts *facts, const StreamOptions *options, co
 static bool write_open_event(Facts *facts, const StreamOptions *options, const Offset *at, Err *err)
 {
     Arena       *scratch = arena_new();
-    FactsRow     row     = snapshot_event(options, STR(EVENT_SNAPSHOT_OPEN), at);
+    FactsRow     row     = snapshot_event_row(options->app_id, options->bronze.label,
+                                              STR(EVENT_SNAPSHOT_OPEN), at);
     DeltaOutcome outcome;
     bool         ok;
 
@@ -70,102 +74,21 @@ static bool write_open_event(Facts *facts, const StreamOptions *options, const O
     return ok;
 }
 
-/* --- what the facts know of earlier snapshots --- */
-
-typedef struct Earlier {
-    OptLsn completed; /* newest bootstrap or resnapshot event of the family */
-    OptLsn chunked;   /* newest chunked open of the family */
-    OptI64 chunked_generation;
-    bool   has_chunked_of_ours;
-    Offset chunked_of_ours; /* newest chunked open of generation 0 */
-    bool   has_empty;       /* a bootstrap of an empty table, of generation 0 */
-    Offset empty;
-} Earlier;
-
-static bool is_completion(const FactsRow *row)
-{
-    return str_equal_c(row->event, EVENT_BOOTSTRAP) || str_equal_c(row->event, EVENT_RESNAPSHOT);
-}
-
-static void note_newest(OptLsn *newest, Lsn lsn)
-{
-    if (!newest->is_set || lsn_compare(lsn, newest->lsn) > 0) *newest = OPT_LSN(lsn);
-}
-
-static void note_row(const FactsRow *row, Str app_id, Earlier *earlier)
-{
-    bool       is_ours = str_equal(row->app_id, app_id);
-    Offset     at      = {.lsn = row->max_lsn.lsn, .commit_ts = row->max_commit_ts};
-    OpenDetail detail;
-
-    if (!row->max_lsn.is_set) return;
-    if (is_completion(row)) {
-        note_newest(&earlier->completed, at.lsn);
-        if (is_ours && str_equal_c(row->event, EVENT_BOOTSTRAP) && row->detail.len == 0 &&
-            row->rows.is_set && row->rows.value == 0) {
-            earlier->has_empty = true;
-            earlier->empty     = at;
-        }
-        return;
-    }
-    (void)payload_parse_open(row->detail, &detail); /* what cannot be read counts as chunked */
-    if (detail.is_full) return;
-    if (!earlier->chunked.is_set || lsn_compare(at.lsn, earlier->chunked.lsn) > 0) {
-        earlier->chunked            = OPT_LSN(at.lsn);
-        earlier->chunked_generation = detail.generation;
-    }
-    if (is_ours &&
-        (!earlier->has_chunked_of_ours || lsn_compare(at.lsn, earlier->chunked_of_ours.lsn) > 0)) {
-        earlier->has_chunked_of_ours = true;
-        earlier->chunked_of_ours     = at;
-    }
-}
-
-/* An unfinished chunked snapshot keeps the family from taking a full one (4.14). */
-static bool check_mode(const StreamOptions *options, const Earlier *earlier, bool came_first,
-                       Err *err)
-{
-    if (!earlier->chunked.is_set ||
-        (earlier->completed.is_set &&
-         lsn_compare(earlier->completed.lsn, earlier->chunked.lsn) >= 0))
-        return true;
-    return err_set(
-        err, ERR_STATE,
-        "%.*s: %sa chunked snapshot at %s (generation %lld) has not completed, and a "
-        "full one must not be taken next to it: let mssql-cdc-pyspark's backfill run "
-        "until it is done, or rerun with its chunked mode; this version takes full "
-        "snapshots alone",
-        STR_ARG(options->bronze.label), came_first ? "another run came first: " : "",
-        lsn_format(earlier->chunked.lsn).text,
-        (long long)(earlier->chunked_generation.is_set ? earlier->chunked_generation.value : 0));
-}
-
-static bool find_earlier(Facts *facts, const StreamOptions *options, bool came_first, Earlier *out,
-                         Err *err)
-{
-    Arena    *scratch;
-    FactsRow *rows;
-    size_t    count;
-    bool      ok;
-
-    *out = (Earlier){.has_empty = false};
-    if (!facts) return true;
-    scratch = arena_new();
-    ok = facts_find_snapshots(facts, options->bronze.label, options->app_id, scratch, &rows, &count,
-                              err);
-    for (size_t i = 0; ok && i < count; i++)
-        note_row(&rows[i], options->app_id, out);
-    arena_close(scratch);
-    return ok && check_mode(options, out, came_first, err);
-}
-
 /* The open row, then a look whether a chunked one came in between: ours holds no mode then. */
-static bool open_full(Facts *facts, const StreamOptions *options, const Offset *at, Err *err)
+static bool open_full(Mssql *mssql, const CaptureTable *table, Facts *facts,
+                      const StreamOptions *options, const Offset *at, Err *err)
 {
-    Earlier now;
+    Arena *scratch = arena_new();
+    Family now;
+    bool   ok = !facts || (write_open_event(facts, options, at, err) &&
+                         family_read(facts, options->bronze.label, options->app_id, scratch, &now,
+                                     err) &&
+                         (family_check_mode(&now, SNAPSHOT_FULL, mssql, table,
+                                            options->bronze.label, err) ||
+                          err_context(err, "another run came first")));
 
-    return !facts || (write_open_event(facts, options, at, err) &&
-                      find_earlier(facts, options, true, &now, err));
+    arena_close(scratch);
+    return ok;
 }
 
 /* --- taking one --- */
@@ -285,7 +208,7 @@ static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
                                    .stamp      = out};
 
     if (!snapshot_stamp(mssql, instance, &opened, err)) return false;
-    if (!open_full(facts, options, &opened, err)) return false;
+    if (!open_full(mssql, table, facts, options, &opened, err)) return false;
     if (!snapshot_stamp(mssql, instance, out, err)) return false;
     started_us = clock_utc_us(env->clock);
     log_info(env->log, "snapshot", "snapshot started", LOG_STR("stream", options->capture_instance),
@@ -304,35 +227,63 @@ static bool take_snapshot(Env *env, Mssql *mssql, const StreamOptions *options,
                                  OPT_I64(duration_ms), err);
 }
 
+/* A chunked run starts at S of what it opens, and reads nothing. */
+static bool open_or_take(Env *env, Mssql *mssql, const StreamOptions *options,
+                         const CaptureTable *table, const Schema *captured, const Str *names,
+                         size_t name_count, Bronze *bronze, Facts *facts, const Family *family,
+                         Offset *out, Err *err)
+{
+    const SnapshotOpen *open  = family_find_reusable(family, options->app_id);
+    const SnapshotDone *empty = family_find_empty(family, options->app_id);
+    bool                is_purged;
+
+    if (open && !open->is_full) {
+        *out = open->at;
+        return true;
+    }
+    if (empty) {
+        *out = empty->at;
+        return true;
+    }
+    if (!options->snapshot_chunked)
+        return take_snapshot(env, mssql, options, table, captured, names, name_count, bronze, facts,
+                             out, err);
+    if (open && family_is_done(family, open->at.lsn)) {
+        *out = open->at;
+        return true;
+    }
+    if (open) {
+        if (!snapshot_is_purged(mssql, table, open->at.lsn, &is_purged, err)) return false;
+        if (!is_purged)
+            return family_check_mode(family, SNAPSHOT_CHUNKED, mssql, table, options->bronze.label,
+                                     err);
+    }
+    return chunked_open(env, mssql, options, table, facts, options->app_id, 0, out, err);
+}
+
 bool snapshot_bootstrap(Env *env, Mssql *mssql, const StreamOptions *options,
                         const CaptureTable *table, const Schema *captured, Bronze *bronze,
                         Facts *facts, Offset *out, Err *err)
 {
-    Arena  *scratch = arena_new();
-    Str    *names   = ARENA_ARRAY(scratch, Str, table->instance_count + 1);
-    Earlier earlier;
-    bool    found = false, ok = false;
+    Arena       *scratch = arena_new();
+    Str         *names   = ARENA_ARRAY(scratch, Str, table->instance_count + 1);
+    SnapshotMode mode    = options->snapshot_chunked ? SNAPSHOT_CHUNKED : SNAPSHOT_FULL;
+    Family       family;
+    bool         found = false, ok = false;
 
     names[0] = options->capture_instance;
     for (size_t i = 0; i < table->instance_count; i++)
         names[i + 1] = table->instances[i].name;
-    if (!find_earlier(facts, options, false, &earlier, err)) goto done;
+    if (!family_read(facts, options->bronze.label, options->app_id, scratch, &family, err))
+        goto done;
+    if (!family_check_mode(&family, mode, mssql, table, options->bronze.label, err)) goto done;
     if (!bronze_find_snapshot(bronze, names, table->instance_count + 1, (OptLsn){0}, &found, out,
                               err))
         goto done;
-    if (found) {
-        ok = write_bootstrap_event(facts, options, out, (OptI64){0}, (OptTime){0}, (OptI64){0},
-                                   err);
-    } else if (earlier.has_empty) {
-        *out = earlier.empty;
-        ok   = true;
-    } else if (earlier.has_chunked_of_ours) {
-        *out = earlier.chunked_of_ours;
-        ok   = true;
-    } else {
-        ok = take_snapshot(env, mssql, options, table, captured, names, table->instance_count + 1,
-                           bronze, facts, out, err);
-    }
+    ok = found ? write_bootstrap_event(facts, options, out, (OptI64){0}, (OptTime){0}, (OptI64){0},
+                                       err)
+               : open_or_take(env, mssql, options, table, captured, names,
+                              table->instance_count + 1, bronze, facts, &family, out, err);
 done:
     arena_close(scratch);
     return ok || err_context(err, "bootstrap");

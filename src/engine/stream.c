@@ -23,7 +23,7 @@ bool stream_check_instances(const CaptureTable *table, Err *err)
                    STR_ARG(newer->name), lsn_format(newer->start_lsn).text);
 }
 
-static bool find_table(Stream *stream, Err *err)
+bool stream_find_table(Stream *stream, Err *err)
 {
     return mssql_find_table(stream->mssql, stream->options->capture_instance, stream->arena,
                             &stream->table, err) &&
@@ -134,25 +134,31 @@ static bool check_rewind(Stream *stream, Err *err)
 
 /* --- opening and closing --- */
 
+MssqlOptions stream_mssql_options(const Env *env, const StreamOptions *options)
+{
+    const SourceOptions *source = &options->source;
+
+    return (MssqlOptions){.driver             = env->sql,
+                          .clock              = env->clock,
+                          .rng                = env->rng,
+                          .log                = env->log,
+                          .cancel             = env->cancel,
+                          .connection         = source->connection,
+                          .time_zone          = source->time_zone,
+                          .connect_timeout_s  = source->connect_timeout_s,
+                          .silence_timeout_s  = source->silence_timeout_s,
+                          .lock_timeout_ms    = source->lock_timeout_ms,
+                          .fetch_rows         = source->fetch_rows,
+                          .include_command_id = source->include_command_id,
+                          .isolation_snapshot = source->isolation_snapshot,
+                          .name               = options->capture_instance};
+}
+
 static bool open_source(Stream *stream, Err *err)
 {
-    const SourceOptions *source  = &stream->options->source;
-    MssqlOptions         options = {.driver             = stream->env->sql,
-                                    .clock              = stream->env->clock,
-                                    .rng                = stream->env->rng,
-                                    .log                = stream->env->log,
-                                    .cancel             = stream->env->cancel,
-                                    .connection         = source->connection,
-                                    .time_zone          = source->time_zone,
-                                    .connect_timeout_s  = source->connect_timeout_s,
-                                    .silence_timeout_s  = source->silence_timeout_s,
-                                    .lock_timeout_ms    = source->lock_timeout_ms,
-                                    .fetch_rows         = source->fetch_rows,
-                                    .include_command_id = source->include_command_id,
-                                    .isolation_snapshot = source->isolation_snapshot,
-                                    .name               = stream->options->capture_instance};
+    MssqlOptions options = stream_mssql_options(stream->env, stream->options);
 
-    return mssql_open(&options, &stream->mssql, err) && find_table(stream, err) &&
+    return mssql_open(&options, &stream->mssql, err) && stream_find_table(stream, err) &&
            check_grant(stream, err);
 }
 

@@ -30,6 +30,7 @@ typedef struct StreamOptions {
     TableRef      bronze;
     TableRef      facts;   /* path empty: no facts */
     TableRef      control; /* path empty: no verdict */
+    TableRef      plans;   /* path empty: next to bronze */
     Granularity   granularity;
     Str           app_id;
     Str           checkpoint;      /* path of the directory */
@@ -40,6 +41,7 @@ typedef struct StreamOptions {
     int64_t       max_commits_per_batch; /* 0: no limit */
     int64_t       max_batches;           /* 0: no limit */
     bool          bootstrap;
+    bool          snapshot_chunked; /* its mode; needs facts */
     bool          starting_given;
     StartingPoint starting;
     Lsn           starting_lsn;

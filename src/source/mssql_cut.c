@@ -104,3 +104,8 @@ bool mssql_cut_table(const CaptureTable *table, const Str *names, size_t name_co
                                                configured->key_column_count);
     return true;
 }
+
+SqlTypeKind cut_column_type(const TableCut *cut, size_t index)
+{
+    return cut->columns[index].sql_type;
+}

@@ -31,6 +31,9 @@ typedef struct TableCut {
 bool mssql_cut_table(const CaptureTable *table, const Str *names, size_t name_count, Arena *arena,
                      TableCut *out, Err *err) MUST_CHECK;
 
+/* What the i-th cut column was declared as. */
+SqlTypeKind cut_column_type(const TableCut *cut, size_t index);
+
 /* `mssql`, `table` and `cut` must outlive the cutter. Connects at its first question. */
 Cutter *cutter_new(Arena *arena, Mssql *mssql, const CaptureTable *table, const TableCut *cut);
 /* Of a whole snapshot's steps, which are planned under READ COMMITTED whatever its reads run under. */

@@ -1,5 +1,5 @@
 /* bronze.c - the append-only change log: its shape, its appends, the snapshots in it. */
-#include "state/bronze.h"
+#include "state/bronze_internal.h"
 
 #include "state/silver.h"
 
@@ -9,17 +9,6 @@
 #define PREFIX_COLUMNS    6
 #define SUFFIX_COLUMNS    3
 #define SNAPSHOT_ATTEMPTS 10 /* others may append batches meanwhile */
-#define HISTORY_PAGE      64 /* commits looked at together, newest first */
-
-struct Bronze {
-    DeltaContext *context;
-    TableRef      ref;
-    Arena        *arena;
-    DeltaTable   *table;       /* NULL: not created yet */
-    bool          is_migrated; /* once a run: a newer version is warned of once */
-    Schema pending; /* the table's columns and those an append must add; column_count 0: nothing to
-                       add */
-};
 
 bool bronze_open(DeltaContext *context, const TableRef *ref, Bronze **out, Err *err)
 {
@@ -208,7 +197,7 @@ static bool commit_files(Bronze *bronze, const DeltaAdd *adds, size_t count, con
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
 
-static bool commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
+bool bronze_commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                         const DeltaTxn *txn, Str user_metadata, DeltaOutcome *out, Err *err)
 {
     return delta_writer_publish(writer, adds, count, err) &&
@@ -221,8 +210,8 @@ bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *ad
 {
     Arena   *scratch = arena_new();
     DeltaTxn txn     = {.app_id = sink_id, .version = batch_id};
-    bool     ok      = commit_rows(bronze, writer, adds, count, &txn,
-                                   payload_batch(scratch, counts, batch_id, sink_id), out, err);
+    bool     ok      = bronze_commit_rows(bronze, writer, adds, count, &txn,
+                                          payload_batch(scratch, counts, batch_id, sink_id), out, err);
 
     arena_close(scratch);
     return ok;
@@ -325,8 +314,8 @@ bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd 
 
     if (count == 0) return true;
     scratch = arena_new();
-    ok      = commit_rows(bronze, writer, adds, count, NULL,
-                          payload_snapshot(scratch, capture_instance, at), &outcome, err);
+    ok      = bronze_commit_rows(bronze, writer, adds, count, NULL,
+                                 payload_snapshot(scratch, capture_instance, at), &outcome, err);
     arena_close(scratch);
     return ok;
 }
@@ -389,15 +378,7 @@ static const Column snapshot_columns[] = {
     {.name = {"_chunk", 6}, .type = {.kind = TYPE_INTEGER}},
 };
 
-/* Runs a query over the rows of files that may hold a snapshot's; *out NULL: there is no such file.
- */
-typedef struct SnapshotQuery {
-    Arena       *arena;
-    DuckSession *session;
-    RowStream   *rows;
-} SnapshotQuery;
-
-static bool open_query(Bronze *bronze, OptLsn above, const char *select, Str where,
+bool bronze_open_query(Bronze *bronze, OptLsn above, const char *select, Str where,
                        const char *rest, SnapshotQuery *query, bool *is_empty, Err *err)
 {
     const Schema      columns = {.columns      = snapshot_columns,
@@ -421,7 +402,7 @@ static bool open_query(Bronze *bronze, OptLsn above, const char *select, Str whe
            duck_query(query->session, sql, query->arena, &query->rows, err);
 }
 
-static void close_query(SnapshotQuery *query)
+void bronze_close_query(SnapshotQuery *query)
 {
     row_stream_close(query->rows);
     duck_session_close(query->session);
@@ -437,13 +418,14 @@ bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_
     Str  where = str_printf(query.arena, "_chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
                             STR_ARG(instance_list(query.arena, instances, instance_count)));
     bool ok    = (!bronze->table || delta_table_refresh(bronze->table, err)) &&
-              open_query(bronze, above, "coalesce(_snapshot, _start_lsn) AS lsn, max(_commit_ts)",
-                         where, " GROUP BY lsn ORDER BY lsn DESC LIMIT 1", &query, &is_empty, err);
+              bronze_open_query(bronze, above,
+                                "coalesce(_snapshot, _start_lsn) AS lsn, max(_commit_ts)", where,
+                                " GROUP BY lsn ORDER BY lsn DESC LIMIT 1", &query, &is_empty, err);
 
     *found = false;
     if (ok && !is_empty)
         ok = row_stream_next(query.rows, &block, err) && read_snapshot(&block, found, out, err);
-    close_query(&query);
+    bronze_close_query(&query);
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
 
@@ -479,12 +461,12 @@ bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err)
 
     where = str_printf(query.arena, "_chunk IS NOT NULL AND coalesce(_snapshot, _start_lsn) > '%s'",
                        above.is_set ? lsn_format(above.lsn).text : "");
-    ok    = open_query(bronze, above, "1", where, " LIMIT 1", &query, &is_empty, err);
+    ok    = bronze_open_query(bronze, above, "1", where, " LIMIT 1", &query, &is_empty, err);
     *out  = false;
     if (ok && !is_empty) {
         ok   = row_stream_next(query.rows, &block, err);
         *out = ok && block.row_count > 0;
     }
-    close_query(&query);
+    bronze_close_query(&query);
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }

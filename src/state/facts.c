@@ -190,6 +190,14 @@ bool facts_append_event(Facts *facts, Str app_id, int64_t txn_version, FactsRow 
     return ok;
 }
 
+bool facts_append_once(Facts *facts, Str key, int64_t version, FactsRow *rows, size_t count,
+                       DeltaOutcome *out, Err *err)
+{
+    DeltaTxn txn = {.app_id = key, .version = version};
+
+    return append_rows(facts, rows, count, &txn, out, err);
+}
+
 /* --- reading --- */
 
 /* Decides by statistics whether a file has to be read. */
@@ -197,7 +205,7 @@ typedef bool (*FactsFilter)(const DeltaTable *table, const DeltaFile *file, Str 
 
 static bool may_hold_events(const DeltaTable *table, const DeltaFile *file, Str arg)
 {
-    Str low = STR(EVENT_BOOTSTRAP), high = STR(EVENT_SNAPSHOT_OPEN);
+    Str low = STR(EVENT_BOOTSTRAP), high = STR(EVENT_SNAPSHOT_PLAN); /* every snapshot's event */
 
     (void)arg;
     return delta_file_may_hold_range(table, file, STR("event"), &low, true, &high, true);
@@ -298,21 +306,56 @@ static Str text_at(const RowBlock *block, size_t column, size_t row, Arena *aren
                : str_copy(arena, column_str(&block->columns[column], row));
 }
 
+/* What events are read for, in the order of event_members. */
+#define EVENT_SELECT                                                                        \
+    "app_id, event, \"rows\", min_lsn, max_lsn, min_commit_ts, max_commit_ts, started_at, " \
+    "duration_ms, lost_from_ts, lost_to_ts, detail, written_at"
+
+static const size_t event_members[] = {
+    AT(app_id),        AT(event),         AT(rows),       AT(min_lsn),     AT(max_lsn),
+    AT(min_commit_ts), AT(max_commit_ts), AT(started_at), AT(duration_ms), AT(lost_from_ts),
+    AT(lost_to_ts),    AT(detail),        AT(written_at)};
+
+static const FactsColumn *find_spec(size_t offset)
+{
+    for (size_t i = 0; i < COUNT_OF(facts_columns); i++)
+        if (facts_columns[i].offset == offset) return &facts_columns[i];
+    return NULL;
+}
+
+static bool get_lsn_member(const FactsColumn *spec, Str text, OptLsn *out, Err *err)
+{
+    *out = (OptLsn){.is_set = true};
+    return lsn_parse(text, &out->lsn) ||
+           err_set(err, ERR_DAMAGED, "an event's row holds \"%.*s\" as %s, which is no LSN",
+                   STR_ARG(text), spec->name);
+}
+
+static bool get_member(const FactsColumn *spec, const ColumnVector *column, size_t row,
+                       Arena *arena, FactsRow *out, Err *err)
+{
+    char *member = (char *)out + spec->offset;
+
+    if (column_is_null(column, row)) return true;
+    switch (spec->member) {
+    case MEMBER_STR: *(Str *)(void *)member = str_copy(arena, column_str(column, row)); break;
+    case MEMBER_I64: *(OptI64 *)(void *)member = OPT_I64(column_i64(column, row)); break;
+    case MEMBER_TIME: *(OptTime *)(void *)member = OPT_TIME(column_i64(column, row)); break;
+    case MEMBER_DOUBLE:
+        *(OptDouble *)(void *)member = (OptDouble){true, column_double(column, row)};
+        break;
+    case MEMBER_LSN:
+        return get_lsn_member(spec, column_str(column, row), (OptLsn *)(void *)member, err);
+    }
+    return true;
+}
+
 static bool read_event_row(const RowBlock *block, size_t row, Arena *arena, FactsRow *out, Err *err)
 {
-    Str lsn = text_at(block, 3, row, arena);
-
-    *out = (FactsRow){.app_id = text_at(block, 0, row, arena),
-                      .event  = text_at(block, 1, row, arena),
-                      .detail = text_at(block, 5, row, arena)};
-    if (!column_is_null(&block->columns[2], row))
-        out->rows = OPT_I64(column_i64(&block->columns[2], row));
-    if (!column_is_null(&block->columns[4], row))
-        out->max_commit_ts = OPT_TIME(column_i64(&block->columns[4], row));
-    out->max_lsn.is_set = lsn.len > 0;
-    if (out->max_lsn.is_set && !lsn_parse(lsn, &out->max_lsn.lsn))
-        return err_set(err, ERR_DAMAGED, "a %.*s row holds \"%.*s\" as max_lsn, which is no LSN",
-                       STR_ARG(out->event), STR_ARG(lsn));
+    *out = (FactsRow){.app_id = STR_EMPTY};
+    for (size_t i = 0; i < COUNT_OF(event_members); i++)
+        if (!get_member(find_spec(event_members[i]), &block->columns[i], row, arena, out, err))
+            return false;
     return true;
 }
 
@@ -329,8 +372,7 @@ static bool find_events(Facts *facts, Str where, FactsFilter filter, Str filter_
 
     if (!delta_table_refresh(facts->table, err)) goto done;
     if (!duck_session_open(facts->context->duck, &session, err)) goto done;
-    if (!query_facts(facts, session, "app_id, event, \"rows\", max_lsn, max_commit_ts, detail",
-                     where, filter, filter_arg, scratch, &rows, err))
+    if (!query_facts(facts, session, EVENT_SELECT, where, filter, filter_arg, scratch, &rows, err))
         goto done;
     for (;;) {
         if (!row_stream_next(rows, &block, err)) goto done;
@@ -365,6 +407,56 @@ bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena,
 
     arena_close(scratch);
     return ok;
+}
+
+bool facts_find_chunks(Facts *facts, Str target, Str family_of, Lsn snapshot, Arena *arena,
+                       FactsRow **out, size_t *count_out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Str    where   = str_printf(scratch,
+                                "event IN ('snapshot_plan', 'snapshot_chunk') AND target = %.*s "
+                                     "AND contains(detail, '%s') ORDER BY written_at",
+                                STR_ARG(duck_quote_literal(scratch, target)), lsn_format(snapshot).text);
+    bool   ok      = find_events(facts, where, may_hold_events, STR_EMPTY, family_of, arena, out,
+                                 count_out, err);
+
+    arena_close(scratch);
+    return ok;
+}
+
+bool facts_find_headroom(Facts *facts, Str sink_id, OptDouble *hours_out, OptTime *written_at_out,
+                         Err *err)
+{
+    bool         ok      = false;
+    Arena       *scratch = arena_new();
+    DuckSession *session = NULL;
+    RowStream   *rows    = NULL;
+    RowBlock     block;
+    Str          where = str_printf(scratch,
+                                    "event IS NULL AND batch_id IS NOT NULL AND app_id = %.*s "
+                                             "ORDER BY written_at DESC LIMIT 1",
+                                    STR_ARG(duck_quote_literal(scratch, sink_id)));
+
+    *hours_out      = (OptDouble){.is_set = false};
+    *written_at_out = (OptTime){.is_set = false};
+    if (!delta_table_refresh(facts->table, err)) goto done;
+    if (!duck_session_open(facts->context->duck, &session, err)) goto done;
+    if (!query_facts(facts, session, "retention_headroom_hours, written_at", where, may_hold_app_id,
+                     sink_id, scratch, &rows, err))
+        goto done;
+    if (!row_stream_next(rows, &block, err)) goto done;
+    if (block.row_count == 1) {
+        if (!column_is_null(&block.columns[0], 0))
+            *hours_out = (OptDouble){true, column_double(&block.columns[0], 0)};
+        if (!column_is_null(&block.columns[1], 0))
+            *written_at_out = OPT_TIME(column_i64(&block.columns[1], 0));
+    }
+    ok = true;
+done:
+    row_stream_close(rows);
+    duck_session_close(session);
+    arena_close(scratch);
+    return ok || err_context(err, "facts");
 }
 
 bool facts_find_events(Facts *facts, Str sink_id, Str event, Lsn lsn, Arena *arena, FactsRow **out,

@@ -53,15 +53,26 @@ bool facts_append_batch(Facts *facts, Str sink_id, int64_t batch_id, FactsRow *r
 bool facts_append_event(Facts *facts, Str app_id, int64_t txn_version, FactsRow *row,
                         DeltaOutcome *out, Err *err) MUST_CHECK;
 
+/* Rows of a chunked snapshot in one commit; `key` and `version` as state.md 15 has them. */
+bool facts_append_once(Facts *facts, Str key, int64_t version, FactsRow *rows, size_t count,
+                       DeltaOutcome *out, Err *err) MUST_CHECK;
+
 /* Largest batch_id of micro-batch rows of this sink id. */
 bool facts_find_last_batch(Facts *facts, Str sink_id, OptI64 *out, Err *err) MUST_CHECK;
 /* True when the batch's commit is in. */
 bool facts_has_batch(Facts *facts, Str sink_id, int64_t batch_id, bool *out, Err *err) MUST_CHECK;
 /* Snapshot events ('snapshot_open', 'bootstrap', 'resnapshot') of this target, oldest first;
- * app_id, event, rows, max_lsn, max_commit_ts and detail are filled. `family_of` empty: whatever
- * their app_id. */
+ * app_id, event, rows, LSNs, their times, started_at, duration_ms, the gap, written_at and detail
+ * are filled. `family_of` empty: whatever their app_id. */
 bool facts_find_snapshots(Facts *facts, Str target, Str family_of, Arena *arena, FactsRow **out,
                           size_t *count_out, Err *err) MUST_CHECK;
+/* The 'snapshot_plan' and 'snapshot_chunk' rows of one chunked snapshot; members as above. */
+bool facts_find_chunks(Facts *facts, Str target, Str family_of, Lsn snapshot, Arena *arena,
+                       FactsRow **out, size_t *count_out, Err *err) MUST_CHECK;
+/* What the newest micro-batch row of this sink id says of the room to the retention; unset without
+ * a row, or where it says nothing. */
+bool facts_find_headroom(Facts *facts, Str sink_id, OptDouble *hours_out, OptTime *written_at_out,
+                         Err *err) MUST_CHECK;
 /* Events of one kind of this sink id at one LSN; members as above. */
 bool facts_find_events(Facts *facts, Str sink_id, Str event, Lsn lsn, Arena *arena, FactsRow **out,
                        size_t *count_out, Err *err) MUST_CHECK;

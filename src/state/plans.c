@@ -1,6 +1,7 @@
 /* plans.c - the plans table: its columns, its place, and the payloads it completes. */
 #include "state/plans.h"
 
+#include "base/list.h"
 #include "state/payload.h"
 #include "state/payload_chunks.h"
 
@@ -82,11 +83,34 @@ void plans_close(Plans *plans)
     arena_close(plans->arena);
 }
 
+bool plans_append_once(Plans *plans, Str key, int64_t version, Lsn snapshot, Str event,
+                       const Str *details, size_t count, DeltaOutcome *out, Err *err)
+{
+    Arena      *scratch = arena_new();
+    RowBuilder *builder = row_builder_new(scratch, &plans_schema);
+    DeltaTxn    txn     = {.app_id = key, .version = version};
+    DeltaAppend append  = {.txn = &txn, .purpose = STR("plans")};
+    RowBlock    block;
+    bool        ok;
+
+    for (size_t i = 0; i < count; i++) {
+        row_builder_begin(builder);
+        row_builder_set_str(builder, 0, lsn_str(scratch, snapshot));
+        row_builder_set_str(builder, 1, event);
+        row_builder_set_str(builder, 2, details[i]);
+    }
+    block       = row_builder_block(builder);
+    append.rows = row_stream_of_block(scratch, &plans_schema, &block);
+    ok          = delta_table_append(plans->table, &append, out, NULL, err);
+    row_stream_close(append.rows);
+    arena_close(scratch);
+    return ok || err_context(err, "plans");
+}
+
 /* --- completing --- */
 
-/* The newest row of the snapshot and event, and of its chunk and wave where it has those. */
-static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const ChunkPayload *chunk,
-                        Arena *arena, Str *out, Err *err)
+bool plans_find_details(Plans *plans, Lsn snapshot, Str event, Arena *arena, Str **out,
+                        size_t *count_out, Err *err)
 {
     bool         ok      = false;
     Arena       *scratch = arena_new();
@@ -94,8 +118,8 @@ static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const C
     RowStream   *rows    = NULL;
     RowBlock     block;
     Str          scan;
+    LIST(Str) found = {0};
 
-    *out = STR_EMPTY;
     if (!delta_table_refresh(plans->table, err)) goto done;
     if (!delta_scan_sql(plans->table, NULL, 0, &plans_schema, false, scratch, &scan, err))
         goto done;
@@ -105,27 +129,44 @@ static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const C
                                "SELECT detail FROM (%.*s) AS p WHERE snapshot = '%s' AND event = "
                                "%.*s AND detail IS NOT NULL",
                                STR_ARG(scan), lsn_format(snapshot).text,
-                               STR_ARG(duck_quote_literal(scratch, row->event))),
+                               STR_ARG(duck_quote_literal(scratch, event))),
                     scratch, &rows, err))
         goto done;
     for (;;) {
         if (!row_stream_next(rows, &block, err)) goto done;
         if (block.row_count == 0) break;
-        for (size_t i = 0; i < block.row_count; i++) {
-            Str          detail = column_str(&block.columns[0], i);
-            ChunkPayload found;
-            if (chunk && (!payload_parse_chunk(detail, scratch, &found) ||
-                          found.chunk != chunk->chunk || found.wave != chunk->wave))
-                continue;
-            *out = str_copy(arena, detail);
-        }
+        for (size_t i = 0; i < block.row_count; i++)
+            *LIST_PUSH(arena, &found) = str_copy(arena, column_str(&block.columns[0], i));
     }
-    ok = true;
+    *out       = found.items;
+    *count_out = found.count;
+    ok         = true;
 done:
     row_stream_close(rows);
     duck_session_close(session);
     arena_close(scratch);
     return ok || err_context(err, "plans");
+}
+
+/* A row of the snapshot and event, and of its chunk and wave where it has those. */
+static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const ChunkPayload *chunk,
+                        Arena *arena, Str *out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Str   *details;
+    size_t count;
+    bool   ok = plans_find_details(plans, snapshot, row->event, scratch, &details, &count, err);
+
+    *out = STR_EMPTY;
+    for (size_t i = 0; ok && i < count; i++) {
+        ChunkPayload found;
+
+        if (!chunk || (payload_parse_chunk(details[i], scratch, &found) &&
+                       found.chunk == chunk->chunk && found.wave == chunk->wave))
+            *out = str_copy(arena, details[i]);
+    }
+    arena_close(scratch);
+    return ok;
 }
 
 static bool fail_missing(const TableRef *ref, const FactsRow *row, Lsn snapshot,

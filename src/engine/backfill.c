@@ -1,0 +1,700 @@
+/* backfill.c - one call: what is there, then wave after wave; one is read while the one before it commits. */
+#include "engine/backfill.h"
+
+#include "engine/backfill_plan.h"
+#include "engine/bound_json.h"
+#include "engine/plan_walk.h"
+#include "engine/plan_wave.h"
+#include "engine/snapshot.h"
+#include "engine/stream_internal.h"
+#include "engine/wave.h"
+
+#include <math.h>
+
+/* A wave on its way into the tables, in a task of its own. */
+typedef struct Committing {
+    const WaveContext *context;
+    Bronze            *bronze;
+    Wave              *wave;
+    Task              *task;
+    bool               ok;
+    WaveRecord         record;
+    Err                err;
+} Committing;
+
+typedef struct Backfill {
+    Env                   *env;
+    const BackfillOptions *options;
+    BackfillResult        *result;
+    Arena                 *arena; /* of the call */
+    Arena                 *result_arena;
+    Mssql                 *mssql;  /* of the reading task */
+    Mssql                 *times;  /* of the committing one; NULL until it asks */
+    Stream                 stream; /* the part of one that finds the table and its columns */
+    TableCut               cut;
+    Cutter                *cutter;
+    TableRef               plans_ref;
+    Facts                 *facts;
+    Plans                 *plans;        /* NULL: no table yet */
+    Facts                 *commit_facts; /* a table is one task's: these are the committing one's */
+    Plans                 *commit_plans;
+    Bronze                *bronze[2]; /* one is read into while the other commits */
+    Family                 family;
+    ChunkState             state;
+    WaveContext            context;
+    Committing            *committing; /* NULL: none */
+    int64_t                began_ns;
+    double                 pace; /* seconds per round of the last wave; 0: unknown */
+    int64_t                next_chunk, next_wave;
+    bool                   last_is_recorded;
+    int64_t                rows_recorded;
+    Lsn                    newest_stamp;
+} Backfill;
+
+const char *backfill_state_name(BackfillState state)
+{
+    static const char *const names[] = {[BACKFILL_NO_SNAPSHOT]      = "no_snapshot",
+                                        [BACKFILL_RUNNING]          = "running",
+                                        [BACKFILL_PAUSED]           = "paused",
+                                        [BACKFILL_WAITING_HEADROOM] = "waiting_headroom",
+                                        [BACKFILL_WAITING_METRICS]  = "waiting_metrics",
+                                        [BACKFILL_DONE]             = "done"};
+
+    return names[state];
+}
+
+bool backfill_is_paused(BackfillState state)
+{
+    return state != BACKFILL_RUNNING && state != BACKFILL_DONE;
+}
+
+/* --- opening and closing --- */
+
+static bool open_mssql(const Backfill *backfill, Mssql **out, Err *err)
+{
+    MssqlOptions options = stream_mssql_options(backfill->env, &backfill->options->stream);
+
+    return mssql_open(&options, out, err);
+}
+
+/* Of the committing task: the other's connection is busy. */
+static bool find_time(void *arg, Lsn lsn, OptTime *out, Err *err)
+{
+    Backfill *backfill = arg;
+
+    return (backfill->times || open_mssql(backfill, &backfill->times, err)) &&
+           mssql_commit_time(backfill->times, lsn, out, err);
+}
+
+static bool open_source(Backfill *backfill, Err *err)
+{
+    if (!open_mssql(backfill, &backfill->mssql, err)) return false;
+    backfill->stream = (Stream){.env     = backfill->env,
+                                .options = &backfill->options->stream,
+                                .arena   = backfill->arena,
+                                .mssql   = backfill->mssql};
+    return stream_find_table(&backfill->stream, err);
+}
+
+static bool open_state(Backfill *backfill, Err *err)
+{
+    const StreamOptions *options = &backfill->options->stream;
+    DeltaContext        *delta   = backfill->env->delta;
+
+    backfill->plans_ref = options->plans.path.len
+                              ? options->plans
+                              : plans_ref_of_bronze(backfill->arena, &options->bronze);
+    if (options->facts.path.len == 0)
+        return err_set(err, ERR_USAGE,
+                       "a chunked snapshot is kept in the facts table: name one (facts)");
+    if (!facts_open(delta, &options->facts, &backfill->facts, err) ||
+        !facts_open(delta, &options->facts, &backfill->commit_facts, err))
+        return false;
+    if (!family_read(backfill->facts, options->bronze.label, options->app_id, backfill->arena,
+                     &backfill->family, err))
+        return false;
+    if (!family_check_mode(&backfill->family, SNAPSHOT_CHUNKED, backfill->mssql,
+                           &backfill->stream.table, options->bronze.label, err))
+        return false;
+    for (size_t i = 0; i < 2; i++)
+        if (!bronze_open(delta, &options->bronze, &backfill->bronze[i], err)) return false;
+    return bronze_check(backfill->bronze[0], &backfill->stream.captured,
+                        options->source.include_command_id, err);
+}
+
+static void close_all(Backfill *backfill)
+{
+    cutter_close(backfill->cutter);
+    for (size_t i = 0; i < 2; i++)
+        bronze_close(backfill->bronze[i]);
+    plans_close(backfill->commit_plans);
+    facts_close(backfill->commit_facts);
+    plans_close(backfill->plans);
+    facts_close(backfill->facts);
+    mssql_close(backfill->times);
+    mssql_close(backfill->mssql);
+    arena_close(backfill->arena);
+}
+
+/* --- what is there --- */
+
+static bool same_keys(const ChunkedOpen *opened, const TableCut *cut)
+{
+    if (opened->key_count != cut->column_count) return false;
+    for (size_t i = 0; i < cut->column_count; i++)
+        if (!str_equal_ignoring_case(opened->keys[i], cut->names[i])) return false;
+    return true;
+}
+
+static Str name_list(Arena *arena, const Str *names, size_t count)
+{
+    Buf buf = buf_new(arena, 0);
+
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&buf, "%s%.*s", i ? ", " : "", STR_ARG(names[i]));
+    return count ? buf_str(&buf) : STR("none");
+}
+
+/* The columns the open was cut on decide; this run's options must name the same. */
+static bool check_keys(Backfill *backfill, Err *err)
+{
+    const StreamOptions *options = &backfill->options->stream;
+    const ChunkedOpen   *opened  = &backfill->state.opened;
+
+    if (!mssql_cut_table(&backfill->stream.table, options->snapshot_keys,
+                         options->snapshot_key_count, backfill->arena, &backfill->cut, err))
+        return false;
+    if (!same_keys(opened, &backfill->cut))
+        return err_set(
+            err, ERR_STATE,
+            "snapshot %s was opened cut on %.*s, and this run would cut on %.*s: set snapshot_keys "
+            "to the columns it was opened with",
+            lsn_format(backfill->state.open->at.lsn).text,
+            STR_ARG(name_list(backfill->arena, opened->keys, opened->key_count)),
+            STR_ARG(name_list(backfill->arena, backfill->cut.names, backfill->cut.column_count)));
+    return opened->key_count == 0 ||
+           mssql_cut_table(&backfill->stream.table, opened->keys, opened->key_count,
+                           backfill->arena, &backfill->cut, err);
+}
+
+static void note_recorded(Backfill *backfill)
+{
+    const ChunkState    *state = &backfill->state;
+    const RecordedChunk *last  = chunk_state_last(state);
+
+    backfill->rows_recorded = 0;
+    for (size_t i = 0; i < state->recorded_count; i++) {
+        backfill->rows_recorded += state->recorded[i].rows.is_set ? state->recorded[i].rows.value
+                                                                  : 0;
+        backfill->newest_stamp = lsn_max(backfill->newest_stamp, state->recorded[i].stamp);
+    }
+    backfill->next_chunk          = last ? last->chunk + 1 : 0;
+    backfill->next_wave           = last ? last->wave + 1 : 0;
+    backfill->last_is_recorded    = last && last->is_last;
+    backfill->result->chunks_done = (int64_t)state->recorded_count;
+    if (state->is_planned)
+        backfill->result->chunks_total = OPT_I64((int64_t)state->plan.chunk_count);
+}
+
+/* The pace of the last wave recorded: its time over its rounds. */
+static void find_pace(Backfill *backfill)
+{
+    const ChunkState    *state = &backfill->state;
+    const RecordedChunk *last  = chunk_state_last(state);
+    int64_t              count = 0;
+
+    if (!last || !last->duration_ms.is_set) return;
+    for (size_t i = 0; i < state->recorded_count; i++)
+        count += state->recorded[i].wave == last->wave;
+    backfill->pace = plan_wave_pace((double)last->duration_ms.value / 1000, count,
+                                    backfill->context.connections);
+}
+
+static bool read_state(Backfill *backfill, const SnapshotOpen *open, Err *err)
+{
+    const StreamOptions *options = &backfill->options->stream;
+
+    if (!plans_open_if_exists(backfill->env->delta, &backfill->plans_ref, &backfill->plans, err))
+        return false;
+    return chunk_state_read(backfill->facts, backfill->plans, &backfill->plans_ref,
+                            options->bronze.label, options->app_id, open, backfill->arena,
+                            &backfill->state, err);
+}
+
+static void fill_context(Backfill *backfill)
+{
+    const StreamOptions   *options = &backfill->options->stream;
+    const CaptureInstance *named =
+        &backfill->stream.table.instances[backfill->stream.table.configured];
+
+    backfill->context = (WaveContext){
+        .env           = backfill->env,
+        .options       = options,
+        .mssql         = backfill->mssql,
+        .table         = &backfill->stream.table,
+        .cut           = &backfill->cut,
+        .captured      = &backfill->stream.captured,
+        .state         = &backfill->state,
+        .instance_name = backfill->stream.table.configured_is_gone ? named->name
+                                                                   : options->capture_instance,
+        .key           = str_printf(backfill->arena, "%.*s#snap.%s", STR_ARG(options->app_id),
+                                    lsn_format(backfill->state.open->at.lsn).text),
+        .connections   = MAX(options->source.num_partitions, 1),
+        .facts         = backfill->commit_facts,
+        .find_time     = find_time,
+        .find_time_arg = backfill,
+    };
+}
+
+/* --- stopping --- */
+
+static double seconds_since(const Backfill *backfill, int64_t began_ns)
+{
+    return (double)(clock_monotonic_ns(backfill->env->clock) - began_ns) / 1e9;
+}
+
+static bool is_out_of_time(const Backfill *backfill)
+{
+    return backfill->options->max_seconds.is_set &&
+           seconds_since(backfill, backfill->began_ns) >= backfill->options->max_seconds.value;
+}
+
+static void pause_for(Backfill *backfill, BackfillState state, Str reason)
+{
+    backfill->result->state  = state;
+    backfill->result->reason = reason;
+}
+
+static bool check_headroom(Backfill *backfill, Err *err)
+{
+    double    least = backfill->options->min_headroom_hours.value;
+    OptDouble headroom;
+    OptTime   written_at;
+
+    if (!backfill->options->min_headroom_hours.is_set) return true;
+    if (!facts_find_headroom(backfill->facts, backfill->state.open->sink_id, &headroom, &written_at,
+                             err))
+        return false;
+    if (!headroom.is_set || !written_at.is_set) {
+        pause_for(backfill, BACKFILL_WAITING_METRICS,
+                  str_printf(backfill->result_arena,
+                             "stream %.*s has not written how far it is from the retention yet",
+                             STR_ARG(backfill->state.open->sink_id)));
+        return true;
+    }
+    double age = (double)(clock_utc_us(backfill->env->clock) - written_at.utc_us) / 3600e6;
+    if (headroom.value - age < least)
+        pause_for(backfill, BACKFILL_WAITING_HEADROOM,
+                  str_printf(backfill->result_arena,
+                             "%.2f hours of headroom are left (%.2f in a row %.2f hours old), and "
+                             "min_headroom_hours is %.2f",
+                             headroom.value - age, headroom.value, age, least));
+    return true;
+}
+
+static bool check_pause_file(Backfill *backfill, Err *err)
+{
+    Str        path = store_join(backfill->result_arena, backfill->options->stream.checkpoint,
+                                 STR("_tidelake/pause"));
+    StoreEntry entry;
+    Err        found = ERR_INIT;
+
+    if (backfill->options->stream.checkpoint.len == 0) return true;
+    if (store_stat(backfill->env->store, path, &entry, &found)) {
+        pause_for(
+            backfill, BACKFILL_PAUSED,
+            str_printf(backfill->result_arena, "%.*s is there: remove it to go on", STR_ARG(path)));
+        return true;
+    }
+    return found.code == ERR_NOT_FOUND || err_copy(err, &found);
+}
+
+/* Whether something asks for a pause, before a wave and between the seeks of a plan. */
+static bool check_pause(Backfill *backfill, bool *must_pause, Err *err)
+{
+    backfill->result->state = BACKFILL_RUNNING;
+    if (!check_pause_file(backfill, err)) return false;
+    if (backfill->result->state == BACKFILL_RUNNING && !check_headroom(backfill, err)) return false;
+    *must_pause = backfill->result->state != BACKFILL_RUNNING;
+    return true;
+}
+
+static bool must_stop_planning(void *arg, bool *out, Err *err)
+{
+    Backfill *backfill = arg;
+
+    *out = is_out_of_time(backfill);
+    return cancel_check(backfill->env->cancel, err) && (*out || check_pause(backfill, out, err));
+}
+
+/* The committing task's view of the plans table; none for a snapshot that finishes in the facts. */
+static bool open_commit_plans(Backfill *backfill, Err *err)
+{
+    if (backfill->state.is_in_facts || !backfill->state.is_planned) return true;
+    if (!plans_open(backfill->env->delta, &backfill->plans_ref, &backfill->commit_plans, err))
+        return false;
+    backfill->context.plans = backfill->commit_plans;
+    return true;
+}
+
+static bool make_plan(Backfill *backfill, bool *is_planned, Err *err)
+{
+    BackfillPlan plan = {.env        = backfill->env,
+                         .options    = &backfill->options->stream,
+                         .chunk_rows = backfill->options->chunk_rows,
+                         .facts      = backfill->facts,
+                         .plans_ref  = &backfill->plans_ref,
+                         .plans      = &backfill->plans,
+                         .cut        = &backfill->cut,
+                         .cutter     = backfill->cutter,
+                         .must_stop  = must_stop_planning,
+                         .arg        = backfill};
+
+    if (!backfill_plan(&plan, &backfill->state, backfill->arena, is_planned, err)) return false;
+    if (!*is_planned) return true;
+    note_recorded(backfill);
+    return open_commit_plans(backfill, err);
+}
+
+/* --- one wave --- */
+
+static bool take_stamp(Backfill *backfill, Wave *wave, Err *err)
+{
+    Lsn snapshot = backfill->state.open->at.lsn;
+
+    if (!snapshot_stamp(backfill->mssql,
+                        &backfill->stream.table.instances[backfill->stream.table.configured],
+                        &wave->stamp, err))
+        return false;
+    return lsn_compare(wave->stamp.lsn, snapshot) >= 0 ||
+           err_set(err, ERR_SOURCE_STATE,
+                   "the newest captured LSN is %s, below the snapshot's %s: is this a readable "
+                   "secondary that is behind, or another database? Nothing was read",
+                   lsn_format(wave->stamp.lsn).text, lsn_format(snapshot).text);
+}
+
+/* A last chunk that was open when it was planned ends where the first key above MAX is by now. */
+static bool find_last_end(Backfill *backfill, const KeyPart **out, Err *err)
+{
+    const SnapshotExtent *extent = &backfill->state.opened.extent;
+    CutSource             source = cut_source_of_cutter(backfill->cutter);
+    KeyWalk               walk   = {.column_count = backfill->cut.column_count,
+                                    .chunk_rows   = 1,
+                                    .may_repeat   = backfill->cut.may_repeat};
+
+    *out = NULL;
+    if (extent->is_integer || str_equal(extent->max, BOUND_OPEN) || !backfill->cut.can_bound)
+        return true;
+    return bound_from_json(backfill->arena, &backfill->cut, extent->max, &walk.max, err) &&
+           plan_walk_last(&source, &walk, backfill->arena, out, err);
+}
+
+static bool add_chunk(Backfill *backfill, Wave *wave, int64_t index, const ChunkBounds *bounds,
+                      Err *err)
+{
+    WaveChunk *chunk = &wave->chunks[wave->chunk_count++];
+
+    *chunk = (WaveChunk){.index   = index,
+                         .bounds  = *bounds,
+                         .is_last = index + 1 == (int64_t)backfill->state.plan.chunk_count};
+    return bound_from_json(wave->arena, &backfill->cut, bounds->lo, &chunk->lo, err) &&
+           bound_from_json(wave->arena, &backfill->cut, bounds->hi, &chunk->hi, err);
+}
+
+/* An attempt that got as far as its plans rows decided which chunks this wave has, and their bounds. */
+static bool take_planned_chunks(Backfill *backfill, Wave *wave, bool *found, Err *err)
+{
+    Str    *details;
+    size_t  count, kept = 0;
+    int64_t first = -1;
+
+    *found = false;
+    if (backfill->state.is_in_facts) return true;
+    if (!plans_find_details(backfill->plans, backfill->state.open->at.lsn,
+                            STR(EVENT_SNAPSHOT_CHUNK), wave->arena, &details, &count, err))
+        return false;
+    ChunkPayload *chunks = ARENA_ARRAY(wave->arena, ChunkPayload, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        ChunkPayload chunk;
+
+        if (!payload_parse_chunk(details[i], wave->arena, &chunk) || chunk.wave != wave->number ||
+            !chunk.has_bounds)
+            continue;
+        chunks[kept++] = chunk;
+        if (first < 0 || chunk.chunk < first) first = chunk.chunk;
+    }
+    wave->chunks = ARENA_ARRAY(wave->arena, WaveChunk, kept + 1);
+    for (size_t n = 0; n < kept; n++) /* in the plan's order; a chunk recorded twice counts once */
+        for (size_t i = 0; i < kept; i++)
+            if (chunks[i].chunk == first + (int64_t)n && wave->chunk_count == n &&
+                !add_chunk(backfill, wave, chunks[i].chunk, &chunks[i].bounds, err))
+                return false;
+    *found = wave->chunk_count > 0;
+    return true;
+}
+
+static bool take_next_chunks(Backfill *backfill, Wave *wave, const KeyPart *last_end, Err *err)
+{
+    const ChunkPlanPayload *plan  = &backfill->state.plan;
+    int64_t                 left  = (int64_t)plan->chunk_count - backfill->next_chunk;
+    WavePace                pace  = {.round_seconds  = backfill->pace,
+                                     .target_seconds = backfill->options->target_wave_seconds,
+                                     .rest_seconds   = backfill->options->max_seconds.is_set
+                                                           ? fmax(0, backfill->options->max_seconds.value -
+                                                                         seconds_since(backfill, backfill->began_ns))
+                                                           : -1};
+    int64_t                 width = plan_wave_chunks(backfill->context.connections, &pace,
+                                                     (int64_t)plan->chunk_count, left);
+
+    wave->chunks = ARENA_ARRAY(wave->arena, WaveChunk, (size_t)width);
+    for (int64_t i = 0; i < width; i++) {
+        int64_t     index  = backfill->next_chunk + i;
+        ChunkBounds bounds = plan->chunks[index];
+
+        if (last_end && index + 1 == (int64_t)plan->chunk_count)
+            bounds.hi = bound_to_json(wave->arena, &backfill->cut, last_end);
+        if (!add_chunk(backfill, wave, index, &bounds, err)) return false;
+    }
+    return true;
+}
+
+/* Bronze has the wave, by an attempt that died before it was recorded: nothing has to be read. Asked only when
+ * no commit of this call is on its way. */
+static bool find_known(Backfill *backfill, Wave *wave, Err *err)
+{
+    WaveTag tag;
+    bool    has_tag;
+
+    if (backfill->committing) return true;
+    return bronze_find_wave(backfill->bronze[wave->number % 2], backfill->context.key, wave->number,
+                            wave->arena, &wave->is_known, &has_tag, &tag, err);
+}
+
+static Wave *wave_new(int64_t number)
+{
+    Arena *arena = arena_new();
+    Wave  *wave  = ARENA_NEW(arena, Wave);
+
+    wave->arena  = arena;
+    wave->number = number;
+    return wave;
+}
+
+/* Steps f to j: stamp, bounds, chunks, read. */
+static bool read_wave(Backfill *backfill, Wave *wave, Err *err)
+{
+    int64_t        began_ns = clock_monotonic_ns(backfill->env->clock);
+    const KeyPart *last_end = NULL;
+    const Str *planned_hi   = &backfill->state.plan.chunks[backfill->state.plan.chunk_count - 1].hi;
+    bool       found;
+
+    wave->started_us = clock_utc_us(backfill->env->clock);
+    if (!take_stamp(backfill, wave, err)) return false;
+    if (str_equal(*planned_hi, BOUND_OPEN) && !find_last_end(backfill, &last_end, err))
+        return false;
+    if (!take_planned_chunks(backfill, wave, &found, err)) return false;
+    if (!found && !take_next_chunks(backfill, wave, last_end, err)) return false;
+    if (!find_known(backfill, wave, err)) return false;
+    wave->high = wave->stamp;
+    if (wave->is_known) return true;
+    if (!wave_read(&backfill->context, backfill->bronze[wave->number % 2], wave, err)) return false;
+    backfill->pace = plan_wave_pace(seconds_since(backfill, began_ns), (int64_t)wave->chunk_count,
+                                    backfill->context.connections);
+    return true;
+}
+
+/* --- committing --- */
+
+static void run_commit(void *arg)
+{
+    Committing *committing = arg;
+
+    committing->ok = wave_commit(committing->context, committing->bronze, committing->wave,
+                                 &committing->record, &committing->err);
+}
+
+static void start_commit(Backfill *backfill, Wave *wave)
+{
+    Committing *committing = ARENA_NEW(backfill->arena, Committing);
+
+    *committing          = (Committing){.context = &backfill->context,
+                                        .bronze  = backfill->bronze[wave->number % 2],
+                                        .wave    = wave,
+                                        .err     = ERR_INIT};
+    committing->task     = sched_spawn(backfill->env->sched, "commit", run_commit, committing);
+    backfill->committing = committing;
+    backfill->next_chunk = wave->chunks[wave->chunk_count - 1].index + 1;
+    backfill->next_wave  = wave->number + 1;
+}
+
+/* Waits for the commit before. `as_read` false: it holds other chunks than were read for it. */
+static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
+{
+    Committing     *committing = backfill->committing;
+    BackfillResult *result     = backfill->result;
+    bool            ok;
+
+    *as_read = true;
+    if (!committing) return true;
+    backfill->committing = NULL;
+    sched_join(backfill->env->sched, committing->task);
+    ok = committing->ok || err_copy(err, &committing->err);
+    if (ok) {
+        const WaveRecord *record = &committing->record;
+
+        *as_read                   = record->last_chunk + 1 == backfill->next_chunk;
+        backfill->next_chunk       = record->last_chunk + 1;
+        backfill->next_wave        = record->wave + 1;
+        backfill->last_is_recorded = record->is_last;
+        backfill->rows_recorded += record->rows;
+        backfill->newest_stamp = lsn_max(backfill->newest_stamp, record->stamp);
+        result->chunks_done += record->chunks;
+        result->rows += record->rows;
+        log_info(backfill->env->log, "backfill", "wave committed",
+                 LOG_STR("stream", backfill->options->stream.capture_instance),
+                 LOG_I64("wave", record->wave), LOG_I64("rows", record->rows),
+                 LOG_I64("chunks_done", result->chunks_done),
+                 LOG_I64("chunks_total", result->chunks_total.value));
+    }
+    wave_close(committing->wave);
+    return ok;
+}
+
+static bool complete(Backfill *backfill, Err *err)
+{
+    const SnapshotOpen  *open    = backfill->state.open;
+    const ChunkedOpen   *opened  = &backfill->state.opened;
+    const StreamOptions *options = &backfill->options->stream;
+    Str event = opened->is_resnapshot && !opened->switch_batch_id.is_set ? STR(EVENT_RESNAPSHOT)
+                                                                         : STR(EVENT_BOOTSTRAP);
+    FactsRow     row = snapshot_event_row(open->sink_id, options->bronze.label, event, &open->at);
+    int64_t      now = clock_utc_us(backfill->env->clock);
+    Str          key = opened->switch_batch_id.is_set
+                           ? str_printf(backfill->arena, "%.*s#snapdone.%s", STR_ARG(options->app_id),
+                                        lsn_format(open->at.lsn).text)
+                           : str_printf(backfill->arena, "%.*s#events", STR_ARG(options->app_id));
+    int64_t      version = opened->switch_batch_id.is_set || !opened->generation.is_set
+                               ? 0
+                               : opened->generation.value;
+    DeltaOutcome outcome;
+
+    row.rows         = OPT_I64(backfill->rows_recorded);
+    row.started_at   = open->written_at;
+    row.lost_from_ts = opened->lost_from_ts;
+    row.lost_to_ts   = opened->lost_to_ts;
+    if (open->written_at.is_set)
+        row.duration_ms = OPT_I64((now - open->written_at.utc_us + 500) / 1000);
+    row.detail = payload_chunks_done(backfill->arena, open->at.lsn, backfill->result->chunks_done,
+                                     backfill->rows_recorded, backfill->newest_stamp);
+    backfill->result->state = BACKFILL_DONE;
+    return facts_append_once(backfill->facts, key, version, &row, 1, &outcome, err);
+}
+
+/* --- the call --- */
+
+static bool is_at_limit(const Backfill *backfill)
+{
+    return (backfill->options->max_waves.is_set &&
+            backfill->result->waves >= backfill->options->max_waves.value) ||
+           is_out_of_time(backfill);
+}
+
+static bool run_waves(Backfill *backfill, Err *err)
+{
+    bool as_read;
+
+    for (;;) {
+        bool  must_pause;
+        Wave *wave;
+        bool  ok;
+
+        if (backfill->state.is_planned &&
+            backfill->next_chunk >= (int64_t)backfill->state.plan.chunk_count &&
+            !finish_commit(backfill, &as_read, err))
+            return false;
+        if (backfill->last_is_recorded && !backfill->committing) break;
+        if (!cancel_check(backfill->env->cancel, err)) return false;
+        backfill->result->state = BACKFILL_RUNNING;
+        if (is_at_limit(backfill)) break;
+        if (!check_pause(backfill, &must_pause, err)) return false;
+        if (must_pause) break;
+        if (!backfill->state.is_planned) {
+            bool is_planned;
+
+            if (!make_plan(backfill, &is_planned, err)) return false;
+            if (!is_planned) break;
+            continue;
+        }
+        wave = wave_new(backfill->next_wave);
+        ok   = read_wave(backfill, wave, err);
+        if (!ok || !finish_commit(backfill, &as_read, err) || !as_read) {
+            wave_close(wave);
+            if (ok && !as_read) continue; /* the next begins behind what the commit holds */
+            return false;
+        }
+        backfill->result->waves += !wave->is_known;
+        start_commit(backfill, wave);
+    }
+    return finish_commit(backfill, &as_read, err);
+}
+
+static bool run(Backfill *backfill, Err *err)
+{
+    const StreamOptions *options = &backfill->options->stream;
+    const SnapshotOpen  *open    = family_find_chunked(&backfill->family);
+    bool                 ok, as_read;
+    Err                  late = ERR_INIT;
+
+    if (!open) {
+        pause_for(backfill, BACKFILL_NO_SNAPSHOT,
+                  str_printf(backfill->result_arena,
+                             "no chunked snapshot of %.*s was opened for app_id %.*s: run the "
+                             "stream with --bootstrap --snapshot chunked",
+                             STR_ARG(options->bronze.label), STR_ARG(options->app_id)));
+        return true;
+    }
+    backfill->result->snapshot = OPT_LSN(open->at.lsn);
+    if (!read_state(backfill, open, err)) return false;
+    note_recorded(backfill);
+    if (family_is_done(&backfill->family, open->at.lsn)) {
+        backfill->result->state        = BACKFILL_DONE;
+        backfill->result->chunks_total = OPT_I64(backfill->result->chunks_done);
+        return true;
+    }
+    if (!check_keys(backfill, err)) return false;
+    backfill->cutter = cutter_new(backfill->arena, backfill->mssql, &backfill->stream.table,
+                                  &backfill->cut);
+    fill_context(backfill);
+    if (!open_commit_plans(backfill, err)) return false;
+    if (backfill->state.is_planned &&
+        backfill->state.plan.chunk_rows != backfill->options->chunk_rows)
+        log_warn(backfill->env->log, "backfill", "the snapshot was planned with another chunk_rows",
+                 LOG_STR("stream", options->capture_instance),
+                 LOG_I64("planned_with", backfill->state.plan.chunk_rows),
+                 LOG_I64("asked_for", backfill->options->chunk_rows));
+    find_pace(backfill);
+    ok = run_waves(backfill, err);
+    if (!ok) { /* the wave that is committing is finished; the first error counts */
+        (void)finish_commit(backfill, &as_read, &late);
+        return false;
+    }
+    if (backfill->last_is_recorded) return complete(backfill, err);
+    return true;
+}
+
+bool backfill_run(Env *env, const BackfillOptions *options, Arena *arena, BackfillResult *out,
+                  Err *err)
+{
+    Backfill backfill = {.env          = env,
+                         .options      = options,
+                         .result       = out,
+                         .arena        = arena_new(),
+                         .result_arena = arena,
+                         .began_ns     = clock_monotonic_ns(env->clock)};
+    bool     ok;
+
+    *out = (BackfillResult){.state = BACKFILL_RUNNING};
+    ok   = open_source(&backfill, err) && open_state(&backfill, err) && run(&backfill, err);
+    close_all(&backfill);
+    return ok || err_context(err, "%.*s: backfill", STR_ARG(options->stream.capture_instance));
+}

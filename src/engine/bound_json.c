@@ -1,0 +1,96 @@
+/* bound_json.c - numbers keep their text, so that no bound passes through a double. */
+#include "engine/bound_json.h"
+
+#include "base/json.h"
+#include "delta/json_text.h"
+
+typedef enum BoundForm { BOUND_TEXT, BOUND_NUMBER, BOUND_BOOL } BoundForm;
+
+static BoundForm form_of(SqlTypeKind type)
+{
+    switch (type) {
+    case SQL_TYPE_TINYINT:
+    case SQL_TYPE_SMALLINT:
+    case SQL_TYPE_INT:
+    case SQL_TYPE_BIGINT:
+    case SQL_TYPE_REAL:
+    case SQL_TYPE_FLOAT: return BOUND_NUMBER;
+    case SQL_TYPE_BIT: return BOUND_BOOL;
+    default: return BOUND_TEXT;
+    }
+}
+
+static void write_part(JsonWriter *json, SqlTypeKind type, const KeyPart *part)
+{
+    if (part->is_null) {
+        json_null_value(json);
+        return;
+    }
+    switch (form_of(type)) {
+    case BOUND_NUMBER: json_raw(json, part->text); break;
+    case BOUND_BOOL: json_bool(json, str_equal_c(part->text, "1")); break;
+    case BOUND_TEXT: json_str(json, part->text); break;
+    }
+}
+
+Str bound_to_json(Arena *arena, const TableCut *cut, const KeyPart *parts)
+{
+    Buf        buf  = buf_new(arena, 0);
+    JsonWriter json = json_writer(&buf, true, true);
+
+    if (!parts) return STR("null");
+    if (cut->column_count == 1) {
+        write_part(&json, cut_column_type(cut, 0), &parts[0]);
+        return buf_str(&buf);
+    }
+    json_array_begin(&json);
+    for (size_t i = 0; i < cut->column_count; i++)
+        write_part(&json, cut_column_type(cut, i), &parts[i]);
+    json_array_end(&json);
+    return buf_str(&buf);
+}
+
+/* What JSON has for the column decides; a number where text is wanted, or the reverse, is another table's. */
+static bool read_part(Arena *arena, SqlTypeKind type, JsonText value, KeyPart *out)
+{
+    BoundForm form = form_of(type);
+
+    *out = (KeyPart){.is_null = value.kind == JSON_TEXT_NULL};
+    switch (value.kind) {
+    case JSON_TEXT_NULL: return true;
+    case JSON_TEXT_NUMBER: out->text = str_copy(arena, value.text); return form == BOUND_NUMBER;
+    case JSON_TEXT_BOOL:
+        out->text = str_equal_c(value.text, "true") ? STR("1") : STR("0");
+        return form == BOUND_BOOL;
+    case JSON_TEXT_STRING:
+        out->text = str_copy(arena, json_text_str(value, arena));
+        return form == BOUND_TEXT;
+    default: return false;
+    }
+}
+
+bool bound_from_json(Arena *arena, const TableCut *cut, Str json, const KeyPart **out, Err *err)
+{
+    KeyPart *parts = ARENA_ARRAY(arena, KeyPart, cut->column_count + 1);
+    JsonText value, item;
+    size_t   bad_at, n = 0;
+    bool     ok = json_text_parse(json, &value, &bad_at);
+
+    *out = NULL;
+    if (ok && value.kind == JSON_TEXT_NULL) return true;
+    if (ok && value.kind == JSON_TEXT_ARRAY && cut->column_count > 1) {
+        for (size_t at = 0; ok && json_text_next_item(value, &at, &item); n++)
+            ok = n < cut->column_count &&
+                 read_part(arena, cut_column_type(cut, n), item, &parts[n]);
+    } else if (ok && cut->column_count == 1) {
+        ok = read_part(arena, cut_column_type(cut, 0), value, &parts[0]);
+        n  = 1;
+    }
+    /* the value itself is the source's, and stays out of messages */
+    if (!ok || n != cut->column_count)
+        return err_set(err, ERR_STATE,
+                       "a bound of the snapshot's plan does not fit the columns it was cut on; was "
+                       "the type of one changed? Take a new snapshot");
+    *out = parts;
+    return true;
+}

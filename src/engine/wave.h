@@ -1,0 +1,71 @@
+/* wave.h - chunks that are read and committed together (algorithms.md 4.11, 4.13). */
+#ifndef TIDELAKE_ENGINE_WAVE_H
+#define TIDELAKE_ENGINE_WAVE_H
+
+#include "engine/chunk_state.h"
+#include "engine/env.h"
+#include "engine/stream.h"
+#include "source/mssql_cut.h"
+#include "state/bronze_waves.h"
+
+typedef struct WaveChunk {
+    int64_t        index; /* in the plan */
+    ChunkBounds    bounds;
+    const KeyPart *lo, *hi;
+    bool           is_last;
+    /* of the read */
+    int64_t rows, bytes;
+    double  seconds;
+} WaveChunk;
+
+typedef struct Wave {
+    int64_t      number;
+    WaveChunk   *chunks; /* in the plan's order */
+    size_t       chunk_count;
+    Offset       stamp; /* L, recorded before the read */
+    Offset       high;  /* max_lsn after it */
+    int64_t      started_us;
+    bool         is_known; /* bronze held it before: it was not read again */
+    int64_t      rows;
+    DeltaWriter *writer;
+    DeltaAdd    *adds; /* one per partition with rows */
+    size_t       add_count;
+    Arena       *arena; /* of all this */
+} Wave;
+
+/* What stays the same from wave to wave. */
+typedef struct WaveContext {
+    Env                 *env;
+    const StreamOptions *options;
+    Mssql               *mssql; /* of the reading task */
+    const CaptureTable  *table;
+    const TableCut      *cut;
+    const Schema        *captured;
+    const ChunkState    *state;
+    Str                  instance_name; /* for _capture_instance */
+    Str                  key;           /* <app_id>#snap.<S> */
+    int64_t              connections;
+    Facts               *facts;
+    Plans               *plans; /* NULL: the snapshot finishes in the facts alone */
+    /* The commit time of an LSN that this call did not read, asked by the committing task. */
+    bool (*find_time)(void *arg, Lsn lsn, OptTime *out, Err *err);
+    void *find_time_arg;
+} WaveContext;
+
+/* Reads the wave's chunks into staged files of `bronze`, over at most `connections` connections. A failed one is
+ * read again under the same stamp. */
+bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err) MUST_CHECK;
+void wave_close(Wave *wave); /* staged files that were not published are removed; accepts NULL */
+
+/* What a wave's commit recorded. */
+typedef struct WaveRecord {
+    int64_t wave, last_chunk, chunks, rows;
+    Lsn     stamp; /* the newest */
+    bool    is_last;
+} WaveRecord;
+
+/* Bronze, then plans, then facts. What an earlier attempt of the wave committed counts instead of what was read now. */
+bool wave_commit(const WaveContext *context, Bronze *bronze, Wave *wave, WaveRecord *out,
+                 Err *err) MUST_CHECK;
+
+#endif

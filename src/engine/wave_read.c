@@ -1,0 +1,167 @@
+/* wave_read.c - a partition reads every N-th chunk of the wave, one after the other, into one file. */
+#include "engine/wave.h"
+
+#include "engine/read_parallel.h"
+#include "engine/snapshot.h"
+
+typedef struct WaveRead {
+    const WaveContext *context;
+    Wave              *wave;
+    size_t             partitions;
+} WaveRead;
+
+/* The chunks of one partition as one stream of rows. */
+typedef struct PartRows {
+    RowStream  stream;
+    WaveRead  *read;
+    size_t     at; /* of the wave's chunks */
+    RowStream *inner;
+    int64_t    rows, began_ns;
+} PartRows;
+
+static bool open_chunk(PartRows *part, Err *err)
+{
+    const WaveContext *context = part->read->context;
+    Wave              *wave    = part->read->wave;
+    WaveChunk         *chunk   = &wave->chunks[part->at];
+    TableRead          read    = {.table         = context->table,
+                                  .cut           = context->cut,
+                                  .lo            = chunk->lo,
+                                  .hi            = chunk->hi,
+                                  .columns       = context->captured,
+                                  .instance_name = context->instance_name,
+                                  .stamp         = wave->stamp,
+                                  .snapshot      = context->state->open->at.lsn,
+                                  .chunk         = OPT_I64(chunk->index)};
+
+    chunk->rows = chunk->bytes = 0;
+    part->began_ns             = clock_monotonic_ns(context->env->clock);
+    return mssql_read_table(context->mssql, &read, &part->rows, &part->inner, err);
+}
+
+static void close_chunk(PartRows *part)
+{
+    WaveChunk *chunk = &part->read->wave->chunks[part->at];
+    int64_t    now   = clock_monotonic_ns(part->read->context->env->clock);
+
+    chunk->rows    = part->rows;
+    chunk->seconds = (double)(now - part->began_ns) / 1e9;
+    row_stream_close(part->inner);
+    part->inner = NULL;
+    part->at += part->read->partitions;
+}
+
+static bool fail(const PartRows *part, Err *err)
+{
+    const Wave *wave = part->read->wave;
+
+    return err_context(err, "chunk %lld of wave %lld", (long long)wave->chunks[part->at].index,
+                       (long long)wave->number);
+}
+
+static bool part_next(RowStream *stream, RowBlock *out, Err *err)
+{
+    PartRows *part = (PartRows *)stream;
+    Wave     *wave = part->read->wave;
+
+    while (part->at < wave->chunk_count) {
+        if (!part->inner && !open_chunk(part, err)) return fail(part, err);
+        if (!row_stream_next(part->inner, out, err)) return fail(part, err);
+        if (out->row_count > 0) {
+            for (size_t i = 0; i < out->column_count; i++)
+                wave->chunks[part->at].bytes += (int64_t)column_size_bytes(&out->columns[i],
+                                                                           out->row_count);
+            return true;
+        }
+        close_chunk(part);
+    }
+    *out = (RowBlock){.row_count = 0};
+    return true;
+}
+
+static void part_close(RowStream *stream)
+{
+    PartRows *part = (PartRows *)stream;
+
+    row_stream_close(part->inner);
+    part->inner = NULL;
+}
+
+static bool open_part(void *arg, size_t index, Arena *arena, RowStream **out, Err *err)
+{
+    WaveRead          *read    = arg;
+    const WaveContext *context = read->context;
+    PartRows          *part    = ARENA_NEW(arena, PartRows);
+
+    (void)err;
+    *part = (PartRows){
+        .stream = {.schema = bronze_row_schema(arena, context->captured,
+                                               context->options->source.include_command_id),
+                   .next   = part_next,
+                   .close  = part_close},
+        .read   = read,
+        .at     = index};
+    *out = &part->stream;
+    return true;
+}
+
+/* Keeps the adds that hold rows together at the front. */
+static size_t keep_adds(DeltaAdd *adds, size_t count, int64_t *rows_out)
+{
+    size_t kept = 0;
+
+    *rows_out = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (adds[i].row_count == 0) continue;
+        *rows_out += adds[i].row_count;
+        adds[kept++] = adds[i];
+    }
+    return kept;
+}
+
+/* Informational: how far the log was when the last row had come. */
+static bool read_high(const WaveContext *context, Wave *wave, Err *err)
+{
+    bool is_null;
+
+    if (!mssql_max_lsn(context->mssql, &wave->high.lsn, &is_null, err)) return false;
+    if (lsn_compare(wave->high.lsn, wave->stamp.lsn) <= 0) {
+        wave->high = wave->stamp;
+        return true;
+    }
+    return mssql_commit_time(context->mssql, wave->high.lsn, &wave->high.commit_ts, err);
+}
+
+bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
+{
+    WaveRead  read  = {.context    = context,
+                       .wave       = wave,
+                       .partitions = MIN(wave->chunk_count, (size_t)context->connections)};
+    ReadParts parts = {.method     = "read chunk",
+                       .what       = "wave",
+                       .name       = context->options->capture_instance,
+                       .count      = read.partitions,
+                       .partitions = context->connections,
+                       .open       = open_part,
+                       .arg        = &read};
+    Str       purpose;
+
+    if (!bronze_prepare(bronze, context->captured, context->options->source.include_command_id,
+                        err))
+        return false;
+    purpose = str_printf(wave->arena, "backfill.%.*s.%lld", STR_ARG(context->options->app_id),
+                         (long long)(wave->number % 2));
+    if (!bronze_writer_open(bronze, purpose, &wave->writer, err)) return false;
+    parts.writer = wave->writer;
+    if (!read_parts(context->env, context->mssql, &parts, wave->arena, &wave->adds, err))
+        return false;
+    wave->add_count = keep_adds(wave->adds, read.partitions, &wave->rows);
+    return read_high(context, wave, err);
+}
+
+void wave_close(Wave *wave)
+{
+    if (!wave) return;
+    delta_writer_close(wave->writer);
+    arena_close(wave->arena); /* the wave lives in it */
+}

@@ -1,0 +1,35 @@
+/* bronze_internal.h - shared by the log of changes and the waves in it (bronze.c, bronze_waves.c). */
+#ifndef TIDELAKE_STATE_BRONZE_INTERNAL_H
+#define TIDELAKE_STATE_BRONZE_INTERNAL_H
+
+#include "state/bronze.h"
+
+struct Bronze {
+    DeltaContext *context;
+    TableRef      ref;
+    Arena        *arena;
+    DeltaTable   *table;       /* NULL: not created yet */
+    bool          is_migrated; /* once a run: a newer version is warned of once */
+    Schema pending; /* the table's columns and those an append must add; column_count 0: nothing
+                                  to add */
+};
+
+#define HISTORY_PAGE 64 /* commits looked at together, newest first */
+
+/* Publishes the files and commits them, with the columns that bronze_prepare found missing. */
+bool bronze_commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
+                        const DeltaTxn *txn, Str user_metadata, DeltaOutcome *out,
+                        Err *err) MUST_CHECK;
+
+/* A query over the rows of files that may hold a snapshot's. */
+typedef struct SnapshotQuery {
+    Arena       *arena;
+    DuckSession *session;
+    RowStream   *rows;
+} SnapshotQuery;
+/* Rows of operation 0 above `above` as far as statistics tell; `is_empty`: there is no such file. */
+bool bronze_open_query(Bronze *bronze, OptLsn above, const char *select, Str where,
+                       const char *rest, SnapshotQuery *query, bool *is_empty, Err *err) MUST_CHECK;
+void bronze_close_query(SnapshotQuery *query);
+
+#endif

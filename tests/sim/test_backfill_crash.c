@@ -1,0 +1,152 @@
+/* A death, or a failure that passes, at every step of a chunked snapshot next to its stream. */
+#include "support/test_support.h"
+
+#include "support/backfill.h"
+
+/* One thing that is done after the other; the source's part is done once, the rest until it works. */
+typedef struct Story {
+    World          *world;
+    StreamOptions   stream;
+    BackfillOptions backfill;
+    ApplyOptions    apply;
+    size_t          at; /* the part that comes next */
+} Story;
+
+#define STORY_PARTS 7
+
+static void story_open(Story *story, void **state, uint64_t seed)
+{
+    *story = (Story){.world    = shop_open(state, seed),
+                     .stream   = shop_chunked(),
+                     .backfill = shop_backfill(2, 2),
+                     .apply    = shop_apply()};
+    world_commit(story->world, "INSERT INTO dbo.orders SELECT value, CONCAT('n', value) FROM "
+                               "GENERATE_SERIES(0, 10)");
+}
+
+static bool story_go_on(Story *story, Process *process)
+{
+    BackfillResult result;
+
+    for (; story->at < STORY_PARTS; story->at++) {
+        bool ok = true;
+        switch (story->at) {
+        case 0: ok = process_stream(process, &story->stream); break;
+        case 1:
+            world_commit(story->world, "UPDATE dbo.orders SET note = 'B' WHERE id IN (2, 7)");
+            world_commit(story->world, "DELETE FROM dbo.orders WHERE id IN (3, 8)");
+            world_commit(story->world, "INSERT INTO dbo.orders VALUES (-1, 'low'), (40, 'high')");
+            break;
+        case 2:
+            story->backfill.max_waves = OPT_I64(1);
+            ok                        = process_backfill(process, &story->backfill, &result);
+            break;
+        case 3:
+            world_commit(story->world, "UPDATE dbo.orders SET id = 41 WHERE id = 9");
+            world_commit(story->world, "DELETE FROM dbo.orders WHERE id = 0");
+            break;
+        case 4: ok = process_stream(process, &story->stream); break;
+        case 5:
+            story->backfill.max_waves = (OptI64){.is_set = false};
+            ok                        = process_backfill(process, &story->backfill, &result) &&
+                 (result.state == BACKFILL_DONE || err_set(&process->err, ERR_STATE, "not done"));
+            break;
+        case 6: ok = process_apply(process, &story->apply); break;
+        default: break;
+        }
+        if (!ok) return false;
+    }
+    return true;
+}
+
+static void assert_nobody_can_tell(Story *story)
+{
+    World *world = story->world;
+
+    assert_silver_is_source(world, "orders", "id, note");
+    /* each chunk's rows once, and what the facts say of them is so */
+    assert_rows(world, "0\n",
+                "SELECT count(*) FROM (SELECT id FROM {" BRONZE "} WHERE _operation = 0 GROUP BY "
+                "id HAVING count(*) > 1)");
+    assert_rows(world, "0\n",
+                "SELECT count(*) FROM (SELECT json_extract(detail, '$.chunk')::INT AS c, \"rows\" "
+                "AS n FROM {" FACTS "} WHERE event = 'snapshot_chunk') AS f LEFT JOIN (SELECT "
+                "_chunk AS c, count(*) AS n FROM {" BRONZE
+                "} WHERE _operation = 0 GROUP BY 1) AS b "
+                "USING (c) WHERE f.n <> coalesce(b.n, 0)");
+    /* every chunk of the plan once, in waves of rising numbers, the last one told so */
+    assert_rows(world, "1|1|1\n",
+                "SELECT count(*) FILTER (event = 'snapshot_open'), count(*) FILTER (event = "
+                "'snapshot_plan'), count(*) FILTER (event = 'bootstrap') FROM {" FACTS "}");
+    assert_rows(
+        world, "true|true|1\n",
+        "WITH c AS (SELECT json_extract(detail, '$.chunk')::INT AS chunk, "
+        "json_extract(detail, '$.wave')::INT AS wave, json_extract(detail, '$.last')::BOOL "
+        "AS last FROM {" FACTS "} WHERE event = 'snapshot_chunk'), p AS (SELECT "
+        "json_extract(detail, '$.chunk_count')::INT AS n FROM {" FACTS
+        "} WHERE event = 'snapshot_plan') SELECT (SELECT count(*) = max(p.n) AND "
+        "count(DISTINCT chunk) = max(p.n) FROM c, p), (SELECT bool_and(a.wave <= b.wave) "
+        "FROM c AS a, c AS b WHERE a.chunk < b.chunk), (SELECT count(*) FROM c WHERE last)");
+    assert_rows(world, "true\n",
+                "SELECT (SELECT sum(\"rows\") FROM {" FACTS "} WHERE event = 'snapshot_chunk') = "
+                "(SELECT \"rows\" FROM {" FACTS "} WHERE event = 'bootstrap')");
+    assert_facts_once(world);
+    assert_logs_readable(world);
+}
+
+static uint64_t count_steps(void **state)
+{
+    Story    story;
+    uint64_t steps;
+
+    story_open(&story, state, 1);
+    Process *process = process_open(story.world, "run");
+    assert_ok(story_go_on(&story, process), &process->err);
+    steps = process->plan.step_count;
+    process_close(process);
+    assert_nobody_can_tell(&story);
+    world_close(story.world);
+    return steps;
+}
+
+static void run_with(void **state, FaultPlan plan, int64_t connections_of_rerun)
+{
+    Story story;
+
+    story_open(&story, state, 1);
+    Process *process = process_open(story.world, "dying");
+    process->plan    = plan;
+    (void)story_go_on(&story, process); /* a death at the very end may go unseen */
+    process_close(process);
+    process                                     = process_open(story.world, "rerun");
+    story.backfill.stream.source.num_partitions = connections_of_rerun;
+    if (!story_go_on(&story, process)) {
+        print_error("# step %llu, after %d\n", (unsigned long long)plan.fail_at_step,
+                    plan.after_effect);
+        assert_ok(false, &process->err);
+    }
+    process_close(process);
+    assert_nobody_can_tell(&story);
+    world_close(story.world);
+}
+
+static void a_death_at_any_step_leaves_no_trace(void **state) /* case A12 */
+{
+    uint64_t steps = count_steps(state);
+
+    assert_true(steps > 60);
+    for (uint64_t step = test_env_number("TIDELAKE_STEP", 1); step <= steps;
+         step += test_env_number("TIDELAKE_STRIDE", 1))
+        for (int after = 0; after <= 1; after++)
+            run_with(state,
+                     (FaultPlan){.fail_at_step = step, .after_effect = after == 1, .crash = true},
+                     1 + (int64_t)(step % 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_death_at_any_step_leaves_no_trace),
+    };
+    return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
+}
