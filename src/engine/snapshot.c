@@ -80,12 +80,11 @@ static bool open_full(Mssql *mssql, const CaptureTable *table, Facts *facts,
 {
     Arena *scratch = arena_new();
     Family now;
-    bool   ok = !facts || (write_open_event(facts, options, at, err) &&
-                         family_read(facts, options->bronze.label, options->app_id, scratch, &now,
-                                     err) &&
-                         (family_check_mode(&now, SNAPSHOT_FULL, mssql, table,
-                                            options->bronze.label, err) ||
-                          err_context(err, "another run came first")));
+    bool   ok = !facts ||
+              (write_open_event(facts, options, at, err) &&
+               family_read(facts, options->bronze.label, options->app_id, scratch, &now, err) &&
+               (family_check_mode(&now, SNAPSHOT_FULL, mssql, table, options->bronze.label, err) ||
+                err_context(err, "another run came first")));
 
     arena_close(scratch);
     return ok;
