@@ -2,6 +2,7 @@
  * columns. */
 #include "sqlconn/odbc_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool odbc_conn_is_dead(SqlConn *base)
@@ -9,10 +10,28 @@ bool odbc_conn_is_dead(SqlConn *base)
     OdbcConn   *conn = (OdbcConn *)base;
     SQLUINTEGER dead = SQL_CD_FALSE;
 
-    if (!conn->is_connected || conn->is_abandoned || atomic_load(&conn->is_cancelled)) return true;
+    if (!conn->is_connected || conn->is_abandoned || atomic_load(&conn->is_silent) ||
+        atomic_load(&conn->is_cancelled))
+        return true;
     if (!odbc_is_ok(SQLGetConnectAttrW(conn->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL)))
         return true;
     return dead == SQL_CD_TRUE;
+}
+
+bool odbc_set_silent(const OdbcConn *conn, const char *what, Err *err)
+{
+    err_set(err, ERR_SOURCE, "%s: the server said nothing for %lld seconds", what,
+            (long long)conn->base.silence_timeout_s);
+    (void)snprintf(err->sqlstate, sizeof(err->sqlstate), "HYT00");
+    return false;
+}
+
+bool odbc_check_alive(OdbcConn *conn, Err *err)
+{
+    if (atomic_load(&conn->is_silent))
+        return odbc_set_silent(conn, "reading the answer failed", err);
+    return !odbc_conn_is_dead(&conn->base) ||
+           err_set(err, ERR_SOURCE, "the connection broke while rows were read");
 }
 
 static void wake_conn(void *arg)
@@ -154,6 +173,7 @@ bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err 
         if (!ok) odbc_result_fail(result, err);
         if (ok && atomic_load(&conn->is_cancelled))
             ok = err_set(err, ERR_CANCELLED, "the statement was stopped on request");
+        if (ok && !has_columns) ok = odbc_check_alive(conn, err); /* nothing may be a cut-off */
         result->at_end = !has_columns;
         if (ok && has_columns) ok = odbc_result_bind(result, query, err);
     }

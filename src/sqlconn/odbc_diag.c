@@ -141,10 +141,8 @@ bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const 
     }
     if (conn && atomic_load(&conn->is_cancelled)) {
         err_set(err, ERR_CANCELLED, "the statement was stopped on request");
-    } else if (conn && conn->is_silent) {
-        err_set(err, ERR_SOURCE, "%s: the server said nothing for %lld seconds", what,
-                (long long)conn->base.silence_timeout_s);
-        snprintf(err->sqlstate, sizeof(err->sqlstate), "HYT00");
+    } else if (conn && atomic_load(&conn->is_silent)) {
+        (void)odbc_set_silent(conn, what, err);
     } else {
         int32_t number  = odbc_is_server_number(chosen.native) ? chosen.native : 0;
         ErrCode code    = sql_error_classify(number, chosen.sqlstate);

@@ -38,8 +38,7 @@ static bool drain(OdbcResult *result, Err *err)
     result->at_end = true;
     while (has_columns)
         if (!odbc_more_results(result, &has_columns, err)) return false;
-    return !odbc_conn_is_dead(&result->conn->base) ||
-           err_set(err, ERR_SOURCE, "the connection broke while rows were read");
+    return odbc_check_alive(result->conn, err);
 }
 
 static bool check_row_status(OdbcResult *result, Err *err)
@@ -202,5 +201,5 @@ bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err)
     if (!ok) return false;
     result->is_between = false;
     result->at_end     = !*has_out;
-    return !*has_out || bind_again(result, err);
+    return *has_out ? bind_again(result, err) : odbc_check_alive(conn, err);
 }

@@ -66,7 +66,7 @@ struct OdbcConn {
     pthread_mutex_t lock;         /* guards what follows, and `socket` */
     SQLHSTMT        running;      /* the statement a call is blocked in, NULL if none */
     int64_t         running_since_ns;
-    bool            is_silent; /* it was cut off because the server said nothing */
+    atomic_bool     is_silent; /* it was cut off because the server said nothing */
     OdbcConn       *next;      /* of the driver's */
 };
 
@@ -81,6 +81,10 @@ bool odbc_is_ok(SQLRETURN rc); /* SQL_SUCCESS or SQL_SUCCESS_WITH_INFO */
 /* All diagnostic records of a handle into `err`; false always. `conn` may be NULL. */
 bool odbc_fail(SQLSMALLINT handle_type, SQLHANDLE handle, OdbcConn *conn, const char *what,
                Err *err);
+/* ERR_SOURCE: it was cut off because the server said nothing. False always. */
+bool odbc_set_silent(const OdbcConn *conn, const char *what, Err *err);
+/* An answer that ended may have been broken off: false when the connection is dead. */
+bool odbc_check_alive(OdbcConn *conn, Err *err);
 bool odbc_conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Err *err);
 bool odbc_conn_is_dead(SqlConn *base);
 

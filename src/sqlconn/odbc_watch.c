@@ -27,7 +27,7 @@ static void look_at(OdbcConn *conn)
     if (limit_ns > 0 && conn->running && odbc_now_ns() - conn->running_since_ns > limit_ns)
         is_over = odbc_socket_silence_ms(&conn->socket, &silence_ms) &&
                   silence_ms * 1000000 > limit_ns;
-    if (is_over) conn->is_silent = true;
+    if (is_over) atomic_store(&conn->is_silent, true);
     pthread_mutex_unlock(&conn->lock);
     if (is_over) odbc_conn_cut(conn);
 }
