@@ -20,19 +20,8 @@ typedef struct Comparable {
 typedef struct StatsColumn {
     Str        name;
     ColumnType type;
-    bool       was_float; /* bounds of old files may be off by the rounding of a float */
+    bool       was_float; /* its bounds prove nothing */
 } StatsColumn;
-
-static bool was_float(const Field *field)
-{
-    JsonText changes = json_text_find(field->metadata, "delta.typeChanges");
-    JsonText change;
-    bool     found = false;
-
-    for (size_t at = 0; json_text_next_item(changes, &at, &change);)
-        found = found || str_equal_c(json_text_find(change, "fromType").text, "\"float\"");
-    return found;
-}
 
 static bool find_column(const DeltaTable *table, Str name, StatsColumn *out)
 {
@@ -42,7 +31,7 @@ static bool find_column(const DeltaTable *table, Str name, StatsColumn *out)
     if (index < 0) return false;
     *out = (StatsColumn){.name      = metadata->mapping.stored.columns[index].name,
                          .type      = metadata->schema.columns[index].type,
-                         .was_float = was_float(&metadata->fields[index])};
+                         .was_float = metadata->fields[index].was_float};
     return true;
 }
 

@@ -159,6 +159,7 @@ typedef struct Protocol {
 typedef struct Field {
     Column   column;
     bool     is_foreign; /* a type that we read but never write: byte, nested ones */
+    bool     was_float;  /* bounds of old files are rounded otherwise than the double it is now */
     JsonText metadata;
 } Field;
 

@@ -154,6 +154,17 @@ static bool parse_type(JsonText type, Str column, Arena *arena, Field *out, Err 
 
 /* --- fields --- */
 
+static bool was_float(JsonText metadata)
+{
+    JsonText changes = json_text_find(metadata, "delta.typeChanges");
+    JsonText change;
+    bool     found = false;
+
+    for (size_t at = 0; json_text_next_item(changes, &at, &change);)
+        found = found || str_equal_c(json_text_find(change, "fromType").text, "\"float\"");
+    return found;
+}
+
 static bool parse_field(JsonText item, Arena *arena, Field *out, Err *err)
 {
     out->column.name = json_text_str(json_text_find(item, "name"), arena);
@@ -162,6 +173,7 @@ static bool parse_field(JsonText item, Arena *arena, Field *out, Err *err)
     out->metadata       = json_text_find(item, "metadata");
     Str comment         = json_text_str(json_text_find(out->metadata, "comment"), arena);
     out->column.comment = comment.ptr ? comment : STR_EMPTY;
+    out->was_float      = was_float(out->metadata);
     return schema_check_type_changes(out->metadata, out->column.name, arena, err) &&
            parse_type(json_text_find(item, "type"), out->column.name, arena, out, err);
 }

@@ -46,10 +46,19 @@ static void read_schema(Str text, Arena *arena)
     SchemaChange change = {.added = {&column, 1}, .mapping = &(ColumnMapping){0}};
 
     if (!utf8_is_valid(text) || !schema_string_parse(text, arena, &fields, &schema, &err)) return;
-    Str    longer = schema_string_change(arena, text, &change);
-    size_t count  = schema.column_count;
+    Schema        before   = schema;
+    ColumnChange *comments = ARENA_ARRAY(arena, ColumnChange, schema.column_count + 1);
+    for (size_t i = 0; i < schema.column_count; i++)
+        comments[i].comment = i % 2 ? STR("says \"so\"") : STR_EMPTY;
+    change.columns = comments;
+    Str longer     = schema_string_change(arena, text, &change);
     assert(schema_string_parse(longer, arena, &fields, &schema, &err));
-    assert(schema.column_count == count + 1);
+    assert(schema.column_count == before.column_count + 1);
+    for (size_t i = 0; i < before.column_count; i++) {
+        assert(str_equal(schema.columns[i].name, before.columns[i].name));
+        assert(column_type_equal(schema.columns[i].type, before.columns[i].type));
+        assert(str_equal(schema.columns[i].comment, comments[i].comment));
+    }
 }
 
 static void read_statistics(Str text, Arena *arena)
