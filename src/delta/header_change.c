@@ -20,16 +20,17 @@ typedef struct Planner {
 
 static bool fail_mapped_name(const Planner *planner, Str name, Err *err)
 {
-    Str path = planner->place->path;
+    Str         path = planner->place->path;
+    const char *way  = planner->header->protocol.min_writer >= 7
+                           ? "'delta.feature.columnMapping'='supported'"
+                           : "'delta.minReaderVersion'='2','delta.minWriterVersion'='5'";
 
     return err_set(err, ERR_SCHEMA_CHANGED,
                    "table %.*s: the new column %.*s has a character that Delta takes only with "
-                   "column mapping, and this "
-                   "table has none; nothing was written. The owner has to run: ALTER TABLE "
-                   "delta.`%.*s` SET TBLPROPERTIES "
-                   "('delta.columnMapping.mode'='name','delta.minReaderVersion'='2','delta."
-                   "minWriterVersion'='5')",
-                   STR_ARG(path), STR_ARG(name), STR_ARG(path));
+                   "column mapping, and this table has none; nothing was written. The owner has to "
+                   "run: ALTER TABLE delta.`%.*s` SET TBLPROPERTIES "
+                   "('delta.columnMapping.mode'='name',%s)",
+                   STR_ARG(path), STR_ARG(name), STR_ARG(path), way);
 }
 
 static bool is_reserved_for_feed(Str name)

@@ -449,17 +449,71 @@ static void partition_values_have_stored_names(void **state)
     world_close(world);
 }
 
-/* A table that was made before mapping was switched on: its names are the stored ones. */
+/* The owner's statement fits the protocol that the table has. */
 static void without_mapping_names_are_refused_before_anything_is_written(void **state)
 {
     World      *world  = world_new(state);
-    DeltaTable *table  = create_table(world, "t");
     Column      odd    = {STR("Order Id"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY};
     Schema      schema = {&odd, 1};
+    DeltaTable *table  = create_table(world, "t");
     assert_false(delta_table_check_schema(table, &schema, true, &world->err));
     assert_err(&world->err, ERR_SCHEMA_CHANGED, "the new column Order Id has a character");
-    assert_err(&world->err, ERR_SCHEMA_CHANGED, "'delta.columnMapping.mode'='name'");
+    assert_err(&world->err, ERR_SCHEMA_CHANGED,
+               "ALTER TABLE delta.`t` SET TBLPROPERTIES ('delta.columnMapping.mode'='name',"
+               "'delta.feature.columnMapping'='supported')");
     assert_int_equal(delta_table_get_version(table), 0);
+    delta_table_close(table);
+    world_close(world);
+
+    world = world_new(state);
+    put_commit(world, "t", 0,
+               "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n{\"metaData\":{"
+               "\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[]}\",\"configuration\":{}}}\n");
+    table = open_table(world, "t");
+    assert_false(delta_table_check_schema(table, &schema, true, &world->err));
+    assert_err(&world->err, ERR_SCHEMA_CHANGED,
+               "('delta.columnMapping.mode'='name','delta.minReaderVersion'='2',"
+               "'delta.minWriterVersion'='5')");
+    delta_table_close(table);
+    world_close(world);
+}
+
+/* What Spark's statement leaves: files without ids under the names that columns had, and ids and
+ * names for what comes. */
+static void a_table_that_was_switched_to_mapping_goes_on(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *table = create_table(world, "t");
+    append_rows(world, table, 1, 2);
+    put_commit(
+        world, "t", 2,
+        "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+        "\"columnMapping\",\"timestampNtz\"],\"writerFeatures\":[\"columnMapping\","
+        "\"timestampNtz\"]}}\n{\"metaData\":{\"id\":\"x\",\"schemaString\":\"{"
+        "\\\"fields\\\":["
+        "{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"metadata\\\":{"
+        "\\\"delta.columnMapping.id\\\":1,\\\"delta.columnMapping.physicalName\\\":\\\"id\\\"}},"
+        "{\\\"name\\\":\\\"the name\\\",\\\"type\\\":\\\"string\\\",\\\"metadata\\\":{"
+        "\\\"delta.columnMapping.id\\\":2,\\\"delta.columnMapping.physicalName\\\":\\\"name\\\"}},"
+        "{\\\"name\\\":\\\"at\\\",\\\"type\\\":\\\"timestamp_ntz\\\",\\\"metadata\\\":{"
+        "\\\"delta.columnMapping.id\\\":3,\\\"delta.columnMapping.physicalName\\\":\\\"at\\\"}}]}"
+        "\","
+        "\"configuration\":{\"delta.columnMapping.mode\":\"name\","
+        "\"delta.columnMapping.maxColumnId\":\"3\"}}}\n");
+    assert_ok(delta_table_refresh(table, &world->err), &world->err);
+    assert_int_equal(
+        query_table(world, table, "SELECT count(*) FROM %s WHERE \"the name\" LIKE 'name %'"), 2);
+    Column      odd    = {STR("Order Id"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY};
+    Schema      schema = {&odd, 1};
+    DeltaCommit commit = {
+        .schema = &schema, .operation = STR("ADD COLUMNS"), .user_metadata = STR_EMPTY};
+    DeltaOutcome outcome;
+    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
+    assert_int_equal(table_header(table)->metadata.mapping.ids[3], 4);
+    assert_str_is(stored_name(table, 1), "name");
+    assert_true(str_starts_with(stored_name(table, 3), STR("col-")));
+    assert_int_equal(
+        query_table(world, table, "SELECT count(*) FROM %s WHERE \"Order Id\" IS NULL"), 2);
     delta_table_close(table);
     world_close(world);
 }
@@ -478,6 +532,7 @@ int main(void)
         cmocka_unit_test(a_file_without_ids_is_refused_there),
         cmocka_unit_test(partition_values_have_stored_names),
         cmocka_unit_test(without_mapping_names_are_refused_before_anything_is_written),
+        cmocka_unit_test(a_table_that_was_switched_to_mapping_goes_on),
     };
     return RUN_DELTA_TESTS(tests);
 }

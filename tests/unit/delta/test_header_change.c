@@ -273,6 +273,41 @@ static void race(void *arg, uint64_t step, const char *operation, Str path)
               &racer->world->err);
 }
 
+/* A change that loses the race is made again, of what the winner left. */
+static void a_change_is_applied_to_what_the_winner_left(void **state)
+{
+    World       *world = world_new(state);
+    DeltaTable  *table = create_table(world, "t");
+    Racer        racer = {.world = world, .left = 1};
+    FaultPlan    plan = {.on_step = race, .on_step_arg = &racer, .only_path_containing = STR_EMPTY};
+    SchemaChange none = {.mapping = &table_header(table)->metadata.mapping};
+    DeltaProperty property = {STR("theirs"), STR("1")};
+    Str metadata = metadata_change(world->arena, &table_header(table)->metadata, &none, &property,
+                                   1, STR("their description"));
+    racer.lines  = str_printf(world->arena,
+                              "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,"
+                               "\"readerFeatures\":[\"timestampNtz\",\"deletionVectors\"],"
+                               "\"writerFeatures\":[\"timestampNtz\",\"deletionVectors\"]}}\n"
+                               "{\"metaData\":%.*s}\n",
+                              STR_ARG(metadata))
+                      .ptr;
+    world->context.store = store_fault_new(world->store, &plan);
+    set_property(world, table, "delta.enableTypeWidening", "true");
+    assert_int_equal(delta_table_get_version(table), 2);
+    Str value;
+    assert_true(delta_table_find_property(table, STR("theirs"), &value));
+    assert_true(delta_table_find_property(table, STR("delta.enableTypeWidening"), &value));
+    assert_str_is(delta_table_get_description(table), "their description");
+    assert_true(newest_has(world, table,
+                           "\"readerFeatures\":[\"typeWidening\",\"timestampNtz\","
+                           "\"deletionVectors\"],\"writerFeatures\":[\"typeWidening\","
+                           "\"timestampNtz\",\"deletionVectors\"]"));
+    store_close(world->context.store);
+    world->context.store = world->store;
+    delta_table_close(table);
+    world_close(world);
+}
+
 /* Switched on later: its version and time stand in the properties, and move when the race is lost. */
 static void switching_them_on_records_version_and_time(void **state)
 {
@@ -357,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_feature_that_is_there_is_not_added_again),
         cmocka_unit_test(names_that_the_change_feed_reserves_are_refused_with_it),
         cmocka_unit_test(a_table_made_with_them_has_them_from_the_start),
+        cmocka_unit_test(a_change_is_applied_to_what_the_winner_left),
         cmocka_unit_test(switching_them_on_records_version_and_time),
         cmocka_unit_test(they_are_recomputed_when_a_race_is_lost),
         cmocka_unit_test(switched_off_and_on_again_they_begin_anew),
