@@ -29,7 +29,8 @@ static bool fail_mapped_name(const Planner *planner, Str name, Err *err)
                    "table %.*s: the new column %.*s has a character that Delta takes only with "
                    "column mapping, and this table has none; nothing was written. The owner has to "
                    "run: ALTER TABLE delta.`%.*s` SET TBLPROPERTIES "
-                   "('delta.columnMapping.mode'='name',%s)",
+                   "('delta.columnMapping.mode'='name',%s), which raises the protocol for every "
+                   "reader and writer of the table",
                    STR_ARG(path), STR_ARG(name), STR_ARG(path), way);
 }
 

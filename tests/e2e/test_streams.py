@@ -157,5 +157,32 @@ def a_second_table_into_the_same_bronze_is_refused_at_once(folder):
         equal(len(lake.history("bronze/t")), before)
 
 
+ODD = "o'd ] [ \"x\" %s \U0001f30a"
+
+
+@test
+def odd_names_of_schema_table_and_instance_arrive(folder):
+    with lake_of(folder) as (lake, server):
+        bracketed, quoted = ODD.replace("]", "]]"), ODD.replace("'", "''")
+        server.sql(f"CREATE SCHEMA [s {bracketed}];\nGO\nCREATE TABLE [s {bracketed}].[t {bracketed}] (id int NOT NULL PRIMARY KEY, v nvarchar(9) NULL);\n"
+                   f"INSERT INTO [s {bracketed}].[t {bracketed}] VALUES (1, N'one');\nGO\n"
+                   f"EXEC sys.sp_cdc_enable_table @source_schema = N's {quoted}', @source_name = N't {quoted}', @role_name = NULL, @capture_instance = N'c {quoted}';\n"
+                   f"CREATE LOGIN reader WITH PASSWORD = 'Reader.Word.1'; CREATE USER [{bracketed}] FOR LOGIN reader;\nGRANT SELECT ON [s {bracketed}].[t {bracketed}] TO [{bracketed}];")
+        server.scan()
+        named = "\n  - capture_instance: " + json.dumps("c " + ODD, ensure_ascii=False) + "\n"
+        reader = ["--connection", server.connection("reader", "Reader.Word.1")]
+        refused = stream(lake, "--trigger", "available-now", "--bootstrap", *reader, streams=named)
+        equal(refused.code, 5, refused.stderr[-2000:])
+        server.sql(refused.last_error().split(": run ")[1].split(" (each")[0])  # the grant, as it stands
+        for value in ("two", "three"):
+            equal(stream(lake, "--trigger", "available-now", "--bootstrap", *reader, streams=named).code, 0)
+            server.sql(f"UPDATE [s {bracketed}].[t {bracketed}] SET v = N'{value}';")
+            server.scan()
+        equal(stream(lake, "--trigger", "available-now", "--bootstrap", "--num-partitions", "4", *reader, streams=named).code, 0)
+        equal(tidelake("apply", *config(lake, streams=named), *reader).code, 0)
+        equal(lake.query(f"silver/s {ODD}/t {ODD}", "SELECT id, v FROM t"), [[1, "three"]])
+        equal(lake.query(f"bronze/s {ODD}/t {ODD}", "SELECT DISTINCT _capture_instance FROM t"), [["c " + ODD]])
+
+
 if __name__ == "__main__":
     main()

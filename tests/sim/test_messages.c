@@ -3,6 +3,7 @@
 #include "support/test_support.h"
 
 #include "support/shop.h"
+#include "types/column_list.h"
 
 #define PARTS_MOST 10
 
@@ -67,6 +68,40 @@ static void a_loss_names_the_instance_that_is_gone_as_a_cause(void **state) /* T
     assert_err(&process->err, ERR_DATA_LOSS,
                "or capture instance dbo_orders, which does not exist any more, was disabled");
     process_close(process);
+    world_close(world);
+}
+
+/* --- 12.2 --- */
+
+static void read_columns(World *world, StreamOptions *options, const char *columns)
+{
+    Err err = ERR_INIT;
+
+    assert_ok(column_list_parse(str_from_c(columns), world_arena(world), &options->columns, &err),
+              &err);
+}
+
+static void what_bronze_cannot_take_names_the_statement(void **state) /* T12.1 */
+{
+    World        *world = world_open(state, 1);
+    StreamOptions options;
+
+    world_create(world, "orders", "id int NOT NULL PRIMARY KEY, amount int NULL, [a b] int NULL");
+    options = shop_stream_from(world_max_lsn(world));
+    read_columns(world, &options, "id INT, amount INT");
+    world_commit(world, "INSERT INTO dbo.orders VALUES (1, 1, 1)");
+    (void)world_stream(world, &options);
+    world_commit(world, "INSERT INTO dbo.orders VALUES (2, 2, 2)");
+    read_columns(world, &options, "id INT, amount BIGINT");
+    REFUSE(world, &options, ERR_SCHEMA_CHANGED, BRONZE, "column amount", "INT", "BIGINT",
+           "SET TBLPROPERTIES ('delta.enableTypeWidening'='true')");
+    read_columns(world, &options, "id INT, amount INT, `a b` INT");
+    REFUSE(world, &options, ERR_SCHEMA_CHANGED, BRONZE, "column a b",
+           "'delta.columnMapping.mode'='name'", "'delta.minReaderVersion'='2'",
+           "'delta.minWriterVersion'='5'", "raises the protocol for every reader and writer");
+    read_columns(world, &options, "id INT, amount INT");
+    (void)world_stream(world, &options);
+    assert_bronze_ids(world, "1 2");
     world_close(world);
 }
 
@@ -183,7 +218,7 @@ static int64_t in_facts(World *world, const char *warning)
     return count;
 }
 
-static void an_old_server_is_warned_of_once_and_at_each_change(void **state) /* 12.6 */
+static void an_old_server_is_warned_of_once_and_at_each_change(void **state) /* T12.1 */
 {
     World        *world = world_open_version(state, 1, 2019);
     StreamOptions options;
@@ -213,7 +248,7 @@ static void an_old_server_is_warned_of_once_and_at_each_change(void **state) /* 
     world_close(world);
 }
 
-static void every_retry_tells_method_error_attempt_and_wait(void **state) /* 12.6 */
+static void every_retry_tells_method_error_attempt_and_wait(void **state) /* T12.1 */
 {
     World        *world   = shop_open(state, 1);
     StreamOptions options = shop_stream_from(world_max_lsn(world));
@@ -245,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loss_tells_what_is_gone_and_what_can_be_done),
         cmocka_unit_test(a_loss_names_the_instance_that_is_gone_as_a_cause),
+        cmocka_unit_test(what_bronze_cannot_take_names_the_statement),
         cmocka_unit_test(a_missing_grant_names_table_and_grant),
         cmocka_unit_test(a_grant_that_goes_during_the_run_names_it_too),
         cmocka_unit_test(an_instance_that_is_not_there_names_what_may_be_meant),

@@ -61,7 +61,7 @@ static void values_cdc_does_not_give_never_reach_silver(void **state) /* case A1
 
 /* --- the option --- */
 
-static void listed_columns_are_read_as_their_types(void **state) /* 12.6 */
+static void listed_columns_are_read_as_their_types(void **state) /* T12.1 */
 {
     World        *world = world_open(state, 1);
     StreamOptions options;
@@ -98,7 +98,7 @@ static void listed_columns_are_read_as_their_types(void **state) /* 12.6 */
     world_close(world);
 }
 
-static void a_list_that_cannot_be_read_touches_nothing(void **state) /* 12.4 */
+static void a_list_that_cannot_be_read_touches_nothing(void **state) /* T12.1 */
 {
     static const struct {
         const char *list, *parts[4];
@@ -118,7 +118,7 @@ static void a_list_that_cannot_be_read_touches_nothing(void **state) /* 12.4 */
     world_close(world);
 }
 
-static void a_column_that_cannot_be_read_is_left_out_by_the_list(void **state) /* 12.3, 12.4 */
+static void a_column_that_cannot_be_read_is_left_out_by_the_list(void **state) /* T12.1 */
 {
     World        *world = world_open(state, 1);
     StreamOptions options;
@@ -151,7 +151,7 @@ static void a_column_that_cannot_be_read_is_left_out_by_the_list(void **state) /
 
 /* --- DDL --- */
 
-static void a_type_that_grows_stops_and_one_that_fits_goes_on(void **state) /* T6.1, 12.2 */
+static void a_type_that_grows_stops_and_one_that_fits_goes_on(void **state) /* T6.1, T12.1 */
 {
     World        *world = world_open(state, 1);
     StreamOptions options;
@@ -189,7 +189,7 @@ static void a_type_that_grows_stops_and_one_that_fits_goes_on(void **state) /* T
     world_close(world);
 }
 
-static void a_dropped_column_is_null_from_then_on(void **state) /* T6.2 */
+static void a_dropped_column_is_null_from_then_on(void **state) /* T6.2, T12.1 */
 {
     World        *world   = shop_open(state, 1);
     StreamOptions options = stream_of(world, NULL);
@@ -230,7 +230,7 @@ static void a_dropped_column_is_null_from_then_on(void **state) /* T6.2 */
     world_close(world);
 }
 
-static void a_listed_column_that_grows_names_the_list(void **state) /* 12.2 */
+static void a_listed_column_that_grows_names_the_list(void **state) /* T12.1 */
 {
     World        *world = world_open(state, 1);
     StreamOptions options;
