@@ -97,8 +97,8 @@ static void what_bronze_cannot_take_names_the_statement(void **state) /* T12.1 *
            "SET TBLPROPERTIES ('delta.enableTypeWidening'='true')");
     read_columns(world, &options, "id INT, amount INT, `a b` INT");
     REFUSE(world, &options, ERR_SCHEMA_CHANGED, BRONZE, "column a b",
-           "'delta.columnMapping.mode'='name'", "'delta.minReaderVersion'='2'",
-           "'delta.minWriterVersion'='5'", "raises the protocol for every reader and writer");
+           "'delta.columnMapping.mode'='name'", "'delta.feature.columnMapping'='supported'",
+           "raises the protocol for every reader and writer");
     read_columns(world, &options, "id INT, amount INT");
     (void)world_stream(world, &options);
     assert_bronze_ids(world, "1 2");
