@@ -299,7 +299,7 @@ bool delta_table_checkpoint(DeltaTable *table, Err *err) MUST_CHECK;
 /* --- history --- */
 typedef struct DeltaHistoryEntry {
     int64_t version;
-    int64_t timestamp_ms; /* commitInfo's, -1 if none */
+    int64_t timestamp_ms; /* the in-commit timestamp, else commitInfo's; -1 if none */
     Str     operation;
     Str     user_metadata;
     Str     engine_info;

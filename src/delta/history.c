@@ -75,7 +75,7 @@ static DeltaHistoryEntry make_entry(int64_t version, bool has_info, const Commit
                                .parameters_json = STR("{}"),
                                .metrics_json    = STR("{}")};
     if (!has_info) return entry;
-    entry.timestamp_ms    = info->timestamp_ms;
+    entry.timestamp_ms    = info->in_commit_ms >= 0 ? info->in_commit_ms : info->timestamp_ms;
     entry.operation       = keep(arena, info->operation);
     entry.user_metadata   = keep(arena, info->user_metadata);
     entry.engine_info     = keep(arena, info->engine_info);

@@ -123,7 +123,16 @@ static void commits_that_carry_their_time_are_believed(void **state)
                "{\"commitInfo\":{\"inCommitTimestamp\":1767225601000}}\n" HEADER(
                    "\"delta.enableInCommitTimestamps\":\"true\",\"delta."
                    "inCommitTimestampEnablementVersion\":\"1\""));
-    put_commit(world, "t", 2, "{\"commitInfo\":{\"inCommitTimestamp\":1767225609000}}\n");
+    put_commit(world, "t", 2,
+               "{\"commitInfo\":{\"inCommitTimestamp\":1767225609000,\"timestamp\":17}}\n");
+    DeltaHistoryEntry *entries;
+    size_t             count;
+    assert_ok(delta_table_history(&world->context, STR("t"), 1, 2, world->arena, &entries, &count,
+                                  &world->err),
+              &world->err);
+    assert_int_equal(count, 2);
+    assert_int_equal(entries[0].timestamp_ms, 1767225609000);
+    assert_int_equal(entries[1].timestamp_ms, 1767225601000);
     assert_int_equal(version_as_of(world, TEST_UTC_US), 0);
     assert_int_equal(version_as_of(world, INT64_C(1767225601000000)), 1);
     assert_int_equal(version_as_of(world, INT64_C(1767225608999999)), 1);
