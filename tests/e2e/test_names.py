@@ -92,6 +92,36 @@ INSERT INTO dbo.odd ({bracket(NAMES[0])}, {bracket(NAMES[8])}) VALUES (7, N'seve
         equal([column[0] for column in shown][:len(NAMES)], NAMES, "table schema")
 
 
+KEYS = """
+CREATE TABLE dbo.t ([a, b] int NOT NULL, [x]]y "z"] int NOT NULL, v nvarchar(9) NULL, CONSTRAINT pk PRIMARY KEY ([a, b], [x]]y "z"]));
+INSERT INTO dbo.t VALUES (1, 1, N'a'), (1, 2, N'b'), (2, 1, N'c');
+GO
+EXEC sys.sp_cdc_enable_db;
+GO
+EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N't', @role_name = NULL;
+GO
+"""
+
+
+@test
+def keys_with_commas_brackets_and_quotes_find_their_rows(folder):
+    with lake_of(folder, KEYS) as (lake, server):
+        lake.stream("dbo_t", "t", check=True)
+        lake.apply("dbo_t", "t", check=True)
+        server.sql("UPDATE dbo.t SET v = N'B' WHERE [x]]y \"z\"] = 2; DELETE dbo.t WHERE [a, b] = 2; INSERT INTO dbo.t VALUES (3, 3, N'd');")
+        server.scan()
+        lake.stream("dbo_t", "t", check=True)
+        lake.apply("dbo_t", "t", check=True)
+        want = [[1, 1, "a"], [1, 2, "B"], [3, 3, "d"]]
+        equal(lake.query("silver/t", 'SELECT "a, b", "x]y ""z""", v FROM t ORDER BY 1, 2'), want, "silver")
+        for table in ("bronze/t", "silver/t"):
+            before = lake.query(table, "SELECT * FROM t ORDER BY ALL")
+            tidelake("table", "optimize", str(lake.folder / table), check=True)
+            tidelake("table", "checkpoint", str(lake.folder / table), check=True)
+            equal(lake.query(table, "SELECT * FROM t ORDER BY ALL"), before, f"{table}, compacted")
+        equal(len(lake.query("bronze/t", "SELECT DISTINCT 1 FROM t WHERE _operation IN (1, 4)")), 1, "changes of bronze")
+
+
 TWO = """
 CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, [%s] int NULL, [%s] int NULL);
 INSERT INTO dbo.t VALUES (1, 2, 3);
