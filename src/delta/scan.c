@@ -187,7 +187,9 @@ static DuckKeys keys_of(const Header *header, const Schema *columns, Arena *aren
 
     for (size_t i = 0; i < columns->column_count; i++) {
         ptrdiff_t index = schema_find(&metadata->schema, columns->columns[i].name);
-        names[i]        = metadata->mapping.stored.columns[index].name;
+        names[i]        = columns->columns[i].name;
+        if (index < 0) continue; /* the table has no columns at all */
+        names[i] = metadata->mapping.stored.columns[index].name;
         if (by_id) ids[i] = metadata->mapping.ids[index];
     }
     return (DuckKeys){.names = names, .field_ids = by_id ? ids : NULL};

@@ -518,6 +518,24 @@ static void a_table_that_was_switched_to_mapping_goes_on(void **state)
     world_close(world);
 }
 
+/* Nobody makes such a table, and a log may still say it. */
+static void a_table_without_columns_is_no_trouble(void **state)
+{
+    World *world = world_new(state);
+    Str    scan;
+    put_commit(world, "t", 0,
+               "{\"protocol\":{\"minReaderVersion\":2,\"minWriterVersion\":5}}\n{\"metaData\":{"
+               "\"id\":\"x\",\"schemaString\":\"{\\\"fields\\\":[]}\",\"configuration\":{"
+               "\"delta.columnMapping.mode\":\"name\"}}}\n{\"add\":{\"path\":\"f\","
+               "\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n");
+    put_text(world, "t/f", "x");
+    DeltaTable *table = open_table(world, "t");
+    assert_ok(delta_scan_sql(table, NULL, 0, NULL, true, world->arena, &scan, &world->err),
+              &world->err);
+    delta_table_close(table);
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +551,7 @@ int main(void)
         cmocka_unit_test(partition_values_have_stored_names),
         cmocka_unit_test(without_mapping_names_are_refused_before_anything_is_written),
         cmocka_unit_test(a_table_that_was_switched_to_mapping_goes_on),
+        cmocka_unit_test(a_table_without_columns_is_no_trouble),
     };
     return RUN_DELTA_TESTS(tests);
 }
