@@ -197,28 +197,44 @@ static int64_t in_commit_from(const DeltaTable *newest)
     return header_property_i64(header, "delta.inCommitTimestampEnablementVersion", 0);
 }
 
-static bool read_time(const DeltaTable *newest, const CommitFile *commit, int64_t *ms_out, Err *err)
+/* How the times of a table's commits are told. */
+typedef struct TimeRule {
+    const LogPlace *place;
+    int64_t         own_from;     /* commits from this version on carry theirs */
+    bool            own_when_any; /* nobody knows from where on: those that have one */
+} TimeRule;
+
+static bool read_time(const TimeRule *rule, const CommitFile *commit, int64_t *ms_out, Err *err)
 {
     *ms_out = commit->modified_ms;
-    return commit->version < in_commit_from(newest) ||
-           log_read_in_commit_ms(&newest->place, commit->version, ms_out, err);
+    if (commit->version < rule->own_from) return true;
+    if (!rule->own_when_any)
+        return log_read_in_commit_ms(rule->place, commit->version, ms_out, err);
+
+    Arena     *scratch = arena_new();
+    CommitInfo info    = {.in_commit_ms = -1};
+    bool       found   = false;
+    bool       ok      = read_info(rule->place, commit->version, scratch, &found, &info, err);
+    if (ok && found && info.in_commit_ms >= 0) *ms_out = info.in_commit_ms;
+    arena_close(scratch);
+    return ok;
 }
 
 /* Times grow from commit to commit, so few of them need to be read. */
-bool log_find_as_of(const DeltaTable *newest, int64_t at_ms, CommitFile *out,
-                    CommitFile *oldest_out, Err *err)
+static bool find_as_of(const TimeRule *rule, int64_t newest, int64_t at_ms, CommitFile *out,
+                       CommitFile *oldest_out, Err *err)
 {
     Arena     *scratch = arena_new();
     CommitList commits = {0};
     size_t     lo = 0, hi = 0; /* commits before `lo` are not later, those from `hi` on are */
 
     *out = *oldest_out = (CommitFile){.version = NO_VERSION};
-    bool ok = list_commits(&newest->place, 0, newest->state->version, scratch, &commits, err);
+    bool ok            = list_commits(rule->place, 0, newest, scratch, &commits, err);
     make_monotonic(&commits);
     for (hi = commits.count; ok && lo < hi;) {
         size_t     middle = lo + (hi - lo) / 2;
         CommitFile commit = commits.items[middle];
-        ok                = read_time(newest, &commit, &commit.modified_ms, err);
+        ok                = read_time(rule, &commit, &commit.modified_ms, err);
         if (ok && commit.modified_ms <= at_ms) {
             lo   = middle + 1;
             *out = commit;
@@ -228,39 +244,65 @@ bool log_find_as_of(const DeltaTable *newest, int64_t at_ms, CommitFile *out,
     }
     if (ok && commits.count > 0) {
         *oldest_out = commits.items[0];
-        ok          = read_time(newest, &commits.items[0], &oldest_out->modified_ms, err);
+        ok          = read_time(rule, &commits.items[0], &oldest_out->modified_ms, err);
     }
     arena_close(scratch);
     return ok;
 }
 
-static bool fail_too_old(const DeltaTable *newest, const CommitFile *oldest, Err *err)
+bool log_find_as_of(const DeltaTable *newest, int64_t at_ms, CommitFile *out,
+                    CommitFile *oldest_out, Err *err)
+{
+    TimeRule rule = {.place = &newest->place, .own_from = in_commit_from(newest)};
+    return find_as_of(&rule, newest->state->version, at_ms, out, oldest_out, err);
+}
+
+static bool fail_too_old(Str path, const CommitFile *oldest, Err *err)
 {
     Arena *scratch = arena_new();
+    Str    what    = oldest->version == NO_VERSION
+                         ? STR("the log holds no commit")
+                         : str_printf(scratch, "the oldest commit in the log is version %lld of %.*s",
+                                      (long long)oldest->version,
+                                      STR_ARG(time_format_ms(scratch, oldest->modified_ms * 1000)));
 
-    (void)err_set(
-        err, ERR_NOT_FOUND,
-        "DELTA-L03 table %.*s: no version that is left was committed at that time or before; the "
-        "oldest commit in the log is version %lld of %.*s",
-        STR_ARG(newest->place.path), (long long)oldest->version,
-        STR_ARG(time_format_ms(scratch, oldest->modified_ms * 1000)));
+    (void)err_set(err, ERR_NOT_FOUND,
+                  "DELTA-L03 table %.*s: no version that is left was committed at that time or "
+                  "before; %.*s",
+                  STR_ARG(path), STR_ARG(what));
     arena_close(scratch);
     return false;
+}
+
+/* The newest version tells how times are told. It may ask for more than this program reads, and the
+ * version that is wanted may not. */
+static bool find_in_table(DeltaContext *context, Str path, int64_t at_ms, CommitFile *out,
+                          CommitFile *oldest_out, Err *err)
+{
+    DeltaTable *newest = NULL;
+
+    if (delta_table_open(context, path, &newest, err)) {
+        bool ok = log_find_as_of(newest, at_ms, out, oldest_out, err);
+        delta_table_close(newest);
+        return ok;
+    }
+    if (err->code != ERR_UNSUPPORTED) return false;
+    err_clear(err);
+    Arena   *scratch = arena_new();
+    LogPlace place   = place_of(context, path, scratch);
+    TimeRule rule    = {.place = &place, .own_when_any = true};
+    bool     ok      = find_as_of(&rule, NO_VERSION, at_ms, out, oldest_out, err);
+    arena_close(scratch);
+    return ok;
 }
 
 bool delta_table_open_as_of(DeltaContext *context, Str path, int64_t utc_us, DeltaTable **out,
                             Err *err)
 {
-    DeltaTable *newest = NULL;
-    CommitFile  found, oldest;
-    int64_t     at_ms = utc_us >= 0 ? utc_us / 1000 : -((-utc_us + 999) / 1000);
+    CommitFile found, oldest;
+    int64_t    at_ms = utc_us >= 0 ? utc_us / 1000 : -((-utc_us + 999) / 1000);
 
-    bool ok = delta_table_open(context, path, &newest, err) &&
-              log_find_as_of(newest, at_ms, &found, &oldest, err);
-    if (ok && found.version == NO_VERSION)
-        ok = fail_too_old(newest, &oldest, err);
-    else if (ok)
-        ok = delta_table_open_version(context, path, found.version, out, err);
-    delta_table_close(newest);
-    return ok;
+    if (!find_in_table(context, path, at_ms, &found, &oldest, err)) return false;
+    if (found.version == NO_VERSION) return fail_too_old(path, &oldest, err);
+    return delta_table_open_version(context, path, found.version, out, err);
 }

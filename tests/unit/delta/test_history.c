@@ -143,6 +143,31 @@ static void commits_that_carry_their_time_are_believed(void **state)
     world_close(world);
 }
 
+/* The protocol of the version that is wanted counts, not that of the newest. */
+static void a_version_from_before_a_feature_of_tomorrow_is_seen(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *table = NULL;
+    put_commit(world, "t", 0, HEADER(""));
+    world->clock.us += 1000000;
+    put_commit(world, "t", 1,
+               "{\"commitInfo\":{\"inCommitTimestamp\":1767225609000}}\n"
+               "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":["
+               "\"ofTomorrow\"],\"writerFeatures\":[\"ofTomorrow\"]}}\n");
+    assert_false(delta_table_open(&world->context, STR("t"), &table, &world->err));
+    assert_err(&world->err, ERR_UNSUPPORTED, "DELTA-P10");
+    err_clear(&world->err);
+    assert_int_equal(version_as_of(world, TEST_UTC_US), 0);
+    assert_int_equal(version_as_of(world, INT64_C(1767225608999999)), 0);
+    assert_int_equal(version_as_of(world, INT64_C(1767225609000000)), -1);
+    assert_err(&world->err, ERR_UNSUPPORTED, "DELTA-P10");
+    err_clear(&world->err);
+    assert_ok(delta_table_open_version(&world->context, STR("t"), 0, &table, &world->err),
+              &world->err);
+    delta_table_close(table);
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +175,7 @@ int main(void)
         cmocka_unit_test(user_metadata_is_found_newest_first),
         cmocka_unit_test(a_time_finds_the_version_that_stood_then),
         cmocka_unit_test(commits_that_carry_their_time_are_believed),
+        cmocka_unit_test(a_version_from_before_a_feature_of_tomorrow_is_seen),
     };
     return RUN_DELTA_TESTS(tests);
 }
