@@ -122,7 +122,8 @@ typedef struct Resolution {
     const char *message;
 } Resolution;
 
-static void names_resolve_exactly_then_ignoring_case_then_by_the_default_name(void **state)
+static void
+names_resolve_exactly_then_ignoring_case_then_by_the_default_name(void **state) /* T12.1 */
 {
     static const Resolution table[] = {
         {"dbo_orders", "dbo_orders", false, NULL},
