@@ -393,6 +393,58 @@ static void four_writers_of_wide_rows_stay_within_their_memory(void **state)
     print_message("# %s\n", text);
 }
 
+/* --- values that a share of the memory has no place for --- */
+
+#define LARGE_BYTES ((size_t)30 << 20)
+
+static void fill_large(GeneratedRows *rows, RowBuilder *builder, size_t row)
+{
+    char *text = arena_alloc_uninit(rows->arena, LARGE_BYTES);
+
+    memset(text, (int)('a' + row), LARGE_BYTES);
+    row_builder_set_i64(builder, 0, (int64_t)row);
+    row_builder_set_str(builder, 1, (Str){text, LARGE_BYTES});
+}
+
+static void *write_large(void *arg)
+{
+    static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
+                                     {{"s", 1}, {TYPE_STRING, 0, 0, NULL}, {"", 0}}};
+    Writer             *writer    = arg;
+    Arena              *arena     = arena_new();
+    GeneratedRows       rows      = generated_rows(columns, 2, 2, 1, fill_large);
+    DuckWriteOptions    options   = write_options();
+    DuckFile            file;
+    Str path = str_printf(arena, "%s/large%d.parquet", writer->world->dir, writer->number);
+
+    options.row_group_bytes = 8 * MEGABYTE;
+    writer->ok = duck_parquet_write(writer->world->duck, &rows.base, path, &options, arena, &file,
+                                    &writer->err);
+    if (writer->ok) writer->ok = file.row_count == 2;
+    arena_close(rows.arena);
+    arena_close(arena);
+    return NULL;
+}
+
+/* The writers' share is 24 MB; a value alone takes more. */
+static void values_larger_than_the_share_are_written(void **state)
+{
+    DuckWorld *world = duck_world_new(48 * MEGABYTE);
+    Writer     writers[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        writers[i] = (Writer){.world = world, .number = i};
+    (void)write_large(&writers[2]); /* alone, and then two at once */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&writers[i].thread, NULL, write_large, &writers[i]), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        assert_ok(writers[i].ok, &writers[i].err);
+    duck_world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +457,7 @@ int main(void)
         duck_test(four_writers_write_on_their_own_threads),
         cmocka_unit_test(the_first_writers_may_start_together),
         duck_test(a_cancel_stops_a_writer_and_leaves_no_file),
+        cmocka_unit_test(values_larger_than_the_share_are_written),
         duck_test(four_writers_of_wide_rows_stay_within_their_memory),
     };
     return RUN_TESTS(tests);
