@@ -49,17 +49,12 @@ static bool open_range(void *arg, size_t index, Arena *arena, RowStream **out, E
 /* Bronze comes into being with the first rows: before, one question tells whether there are any. */
 static bool needs_bronze(Batch *batch, bool *out, Err *err)
 {
-    Stream    *stream = batch->stream;
-    SplitTile *tiles;
-    size_t     count;
+    Stream *stream = batch->stream;
 
     *out = batch->range_count > 0;
     if (!*out || bronze_get_table(stream->bronze)) return true;
-    if (!mssql_split_tiles(stream->mssql, stream->table.instances[0].name, batch->ranges[0].from,
-                           batch->end.lsn, 1, batch->arena, &tiles, &count, err))
-        return false;
-    *out = count > 0;
-    return true;
+    return mssql_has_changes(stream->mssql, stream->table.instances[0].name, batch->ranges[0].from,
+                             batch->end.lsn, out, err);
 }
 
 static size_t drop_empty(DeltaAdd *adds, size_t count, int64_t *written)

@@ -11,8 +11,8 @@ bool stream_ask_ahead(Stream *stream, Lsn end, bool with_end_time, Err *err)
                                 .with_end_time = with_end_time};
 
     if (lsn_compare(end, plan.start) <= 0) return true; /* no ranges: nothing is asked */
-    if (partitions > 1) plan.tiles[0] = partitions;
-    if (!bronze_get_table(stream->bronze)) plan.tiles[1] = 1; /* are there rows at all? */
+    if (partitions > 1) plan.tiles = partitions;
+    plan.with_existence = !bronze_get_table(stream->bronze);
     return mssql_ask_plan_ahead(stream->mssql, &plan, err);
 }
 

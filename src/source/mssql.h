@@ -134,6 +134,10 @@ typedef struct SplitTile { /* Q15 */
 bool mssql_split_tiles(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, int64_t tiles,
                        Arena *arena, SplitTile **out, size_t *count_out, Err *err) MUST_CHECK;
 
+/* Whether the range has any change rows: one seek, whatever the range holds. */
+bool mssql_has_changes(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, bool *out,
+                       Err *err) MUST_CHECK;
+
 /* --- planning in few round trips --- */
 /* What the planning of a batch (start, end] will ask: the commit time of its end, the table's
  * instances, their DDL and low ends, the LSN after `start`, split points. Asked here in one
@@ -143,7 +147,8 @@ typedef struct PlanQuestions {
     const CaptureTable *table; /* as it was found last */
     Lsn                 start, end;
     bool                with_end_time;
-    int64_t             tiles[2]; /* of mssql_split_tiles calls; 0: none */
+    bool                with_existence; /* mssql_has_changes */
+    int64_t             tiles;          /* mssql_split_tiles; 0: not */
 } PlanQuestions;
 bool mssql_ask_plan_ahead(Mssql *mssql, const PlanQuestions *plan, Err *err) MUST_CHECK;
 /* The same for mssql_nth_commit followed by mssql_refresh_clock. */

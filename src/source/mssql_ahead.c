@@ -24,10 +24,12 @@ static void add_table(const Mssql *mssql, const PlanQuestions *plan, Arena *aren
     for (size_t i = 0; i < table->instance_count; i++)
         questions_add(questions, mssql_min_lsn_question(arena, table->instances[i].name));
     if (table->instance_count != 1) return; /* where a second one cuts is not known yet */
-    for (size_t i = 0; i < COUNT_OF(plan->tiles); i++)
-        if (plan->tiles[i] > 0)
-            questions_add(questions, mssql_split_question(arena, table->instances[0].name, from,
-                                                          plan->end, plan->tiles[i]));
+    if (plan->tiles > 0)
+        questions_add(questions, mssql_split_question(arena, table->instances[0].name, from,
+                                                      plan->end, plan->tiles));
+    if (plan->with_existence)
+        questions_add(questions,
+                      mssql_existence_question(arena, table->instances[0].name, from, plan->end));
 }
 
 static bool call_plan_ahead(Mssql *mssql, void *arg, Err *err)

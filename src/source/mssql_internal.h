@@ -103,6 +103,7 @@ SqlQuery mssql_range_offsets_question(Arena *arena, const ServerClock *clock, Ls
                                       Lsn to); /* Q12; of a zone */
 SqlQuery mssql_split_question(Arena *arena, Str capture_instance, Lsn from, Lsn to,
                               int64_t tiles); /* Q15 */
+SqlQuery mssql_existence_question(Arena *arena, Str capture_instance, Lsn from, Lsn to);
 
 /* Several that will be asked on a connection, asked in one request (sqlconn_ask_ahead). */
 typedef struct Questions {

@@ -322,3 +322,37 @@ bool mssql_split_tiles(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, int
     arena_close(scratch);
     return ok;
 }
+
+/* --- whether there is any --- */
+
+SqlQuery mssql_existence_question(Arena *arena, Str capture_instance, Lsn from, Lsn to)
+{
+    Str text = str_printf(arena,
+                          "SELECT TOP (1) CONVERT(char(22), c.[__$start_lsn], 1) AS first_lsn\n"
+                          "FROM %s AS c\n"
+                          "WHERE c.[__$start_lsn] >= CONVERT(binary(10), ?, 1)\n"
+                          "  AND c.[__$start_lsn] <= CONVERT(binary(10), ?, 1)\n"
+                          "ORDER BY c.[__$start_lsn];",
+                          str_c(arena, mssql_change_table(arena, capture_instance)));
+
+    return mssql_question(arena, text, (SqlParam[]){param_lsn(arena, from), param_lsn(arena, to)},
+                          2);
+}
+
+bool mssql_has_changes(Mssql *mssql, Str capture_instance, Lsn from, Lsn to, bool *out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Rows   rows    = {0};
+    bool   ok      = mssql_check_capture_instance(capture_instance, err);
+
+    *out = false;
+    if (ok) {
+        SqlQuery question = mssql_existence_question(scratch, capture_instance, from, to);
+        ok = mssql_ask(mssql, "has_changes", question.text, question.params, question.param_count,
+                       1, scratch, &rows, err);
+        if (!ok) mssql_explain_change_error(mssql, mssql->meta, capture_instance, err);
+    }
+    if (ok) *out = rows.block.row_count > 0;
+    arena_close(scratch);
+    return ok;
+}

@@ -333,6 +333,19 @@ static void positions_move_as_the_log_does(void **state) /* Q06 to Q10, Q14, Q15
     }
     assert_int_equal(rows, 10);
     assert_true(lsn_equal(tiles[3].last_lsn, after));
+
+    bool has;
+    Lsn  start = next_lsn(world, before), beyond = next_lsn(world, after);
+    assert_ok(mssql_has_changes(mssql, STR("dbo_orders"), start, after, &has, &world->err),
+              &world->err);
+    assert_true(has);
+    assert_ok(mssql_has_changes(mssql, STR("dbo_orders"), beyond, beyond, &has, &world->err),
+              &world->err);
+    assert_false(has);
+    assert_false(
+        mssql_has_changes(mssql, STR("no_such_instance"), start, after, &has, &world->err));
+    assert_err(&world->err, ERR_SOURCE_STATE, "was disabled");
+    world->err = ERR_INIT;
 }
 
 typedef struct Instant {

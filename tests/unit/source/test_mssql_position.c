@@ -122,9 +122,35 @@ static void split_points_come_with_their_row_counts(void **state)
     source_test_close(&test);
 }
 
+static void one_row_tells_whether_a_range_has_any(void **state)
+{
+    static const FakeAnswer answers[] = {FACTS_2022,
+                                         {.expect  = "SELECT TOP (1) CONVERT(char(22), c.",
+                                          .columns = "first_lsn STRING",
+                                          .rows    = "0x00000000000000000002\n",
+                                          .times   = 1},
+                                         {.expect  = "SELECT TOP (1) CONVERT(char(22), c.",
+                                          .columns = "first_lsn STRING",
+                                          .rows    = ""}};
+    SourceTest              test;
+
+    (void)state;
+    source_test_open(&test, answers, COUNT_OF(answers));
+    for (int i = 0; i < 2; i++) {
+        bool has;
+        assert_ok(mssql_has_changes(test.mssql, STR("dbo_orders"), lsn_of("0x01"), lsn_of("0x09"),
+                                    &has, &test.err),
+                  &test.err);
+        assert_int_equal(has, i == 0);
+    }
+    assert_str_is(fake_server_call(test.server, "TOP (1)", 0)->params[1], "0x00000000000000000009");
+    source_test_close(&test);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_row_tells_whether_a_range_has_any),
         cmocka_unit_test(nulls_and_zeros_are_told_apart),
         cmocka_unit_test(an_lsn_of_another_length_is_a_protocol_error),
         cmocka_unit_test(neighbours_are_the_servers),
