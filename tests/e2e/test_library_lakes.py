@@ -104,6 +104,18 @@ def a_later_generation_goes_on_in_its_own_directory(folder):
     continued(folder, "recovery")
 
 
+def finished(name):
+    def run(folder):
+        continued(folder, name)
+    run.__name__ = f"the_chunked_snapshot_of_{name.replace('-', '_')}_is_finished_and_goes_on"
+    return run
+
+
+for lake_name, first in CONTINUED.items():
+    if first is finish_chunked:
+        test(finished(lake_name))
+
+
 @test
 def a_batch_that_died_before_its_facts_is_replayed_to_exactly_its_end(folder):
     continued(folder, "stream-crash")
@@ -127,7 +139,7 @@ def changes_that_cleanup_took_are_refused_and_nothing_is_written(folder):
 
 
 def refused(name, *parts):
-    """An open chunked snapshot is not for this version: nothing is read or written."""
+    """A full run next to an open chunked snapshot: nothing is read or written."""
     def run(folder):
         lake = LibraryLake(unpack(name, folder))
         server = lake.serve()
