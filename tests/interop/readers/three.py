@@ -6,6 +6,7 @@ import os
 import duckdb
 import duckdb_extension_delta
 import deltalake
+import pyarrow
 
 from spark_session import open_session
 
@@ -47,7 +48,8 @@ class Spark:
 
 
 def deltalake_rows(path):
-    table = deltalake.DeltaTable(path).to_pyarrow_table()
+    query = deltalake.QueryBuilder().register("t", deltalake.DeltaTable(path))  # to_pyarrow_table knows no deletion vectors
+    table = pyarrow.table(query.execute("SELECT * FROM t").read_all())
     return canonical_rows(table.column_names, [tuple(row[name] for name in table.column_names) for row in table.to_pylist()])
 
 
