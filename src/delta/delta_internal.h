@@ -316,6 +316,8 @@ void      file_set_reserve(FileSet *set, size_t count);
 /* That key will be looked for soon: a hint to the processor. */
 void      file_set_expect(const FileSet *set, Str key);
 LiveFile *file_set_find(const FileSet *set, Str key); /* NULL if absent */
+/* Another live file of the same path, with another vector or none: the log is damaged. */
+bool file_set_has_twin(const FileSet *set, const LiveFile *live);
 /* Both give the file that was there, which is the caller's to free now, or NULL. */
 LiveFile *file_set_put(FileSet *set, LiveFile *live);
 LiveFile *file_set_remove(FileSet *set, Str key);

@@ -2,6 +2,8 @@
  * have millions of them, so an entry is a pointer, and the key stands in the file's own block. */
 #include "delta/delta_internal.h"
 
+#include <string.h>
+
 #include "base/slab.h"
 
 #include <assert.h>
@@ -75,9 +77,25 @@ static LiveFile **find_place(const FileSet *set, Str key, uint32_t tag)
     return NULL;
 }
 
+/* By the path alone, so that the same path with another vector is met on the way. */
 static uint32_t tag_of(Str key)
 {
-    return (uint32_t)str_hash(key);
+    const char *end = memchr(key.ptr, '\0', key.len);
+    return (uint32_t)str_hash(end ? str_slice(key, 0, (size_t)(end - key.ptr)) : key);
+}
+
+bool file_set_has_twin(const FileSet *set, const LiveFile *live)
+{
+    uint32_t tag  = tag_of(live_file_key(live));
+    size_t   mask = set->slot_count - 1;
+
+    for (size_t at = tag & mask; set->slots[at].place != 0; at = (at + 1) & mask) {
+        const LiveFile *other = set->entries[set->slots[at].place - 1];
+        if (set->slots[at].tag == tag && other && other != live &&
+            str_equal(other->file.path, live->file.path))
+            return true;
+    }
+    return false;
 }
 
 static void fill_slot(FileSet *set, size_t index, uint32_t tag)

@@ -350,6 +350,51 @@ void log_prefer_protocol_error(const LogPlace *place, int64_t version, Str proto
     arena_close(arena);
 }
 
+/* --- deletion vectors --- */
+
+/* Whether a log that adds deletion vectors has the feature in its protocol: without it other
+ * readers bring the deleted rows back, so nobody can say what the table holds. */
+static bool check_vector(const LogState *state, const LogPlace *place, const LiveFile *live,
+                         Err *err)
+{
+    if (file_set_has_twin(state->files, live))
+        return err_set(err, ERR_DAMAGED,
+                       "DELTA-L05 corrupt log of table %.*s v%lld: %.*s is live twice",
+                       STR_ARG(place->path), (long long)state->version, STR_ARG(live->file.path));
+    if (!live->has_dv ||
+        str_list_has(&state->header->protocol.reader_features, STR("deletionVectors")))
+        return true;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "DELTA-P03 table %.*s v%lld: malformed protocol, it lacks the reader feature "
+                   "\"deletionVectors\" and file %.*s has one; nothing was read",
+                   STR_ARG(place->path), (long long)state->version, STR_ARG(live->file.path));
+}
+
+static bool check_vectors(const LogState *state, const LogPlace *place, Err *err)
+{
+    const LiveFile *live;
+
+    for (size_t at = 0; (live = file_set_next(state->files, &at));)
+        if (!check_vector(state, place, live, err)) return false;
+    return true;
+}
+
+/* Of the files that one commit added; of all when it changed the protocol. */
+static bool check_new_vectors(const LogState *state, const LogPlace *place,
+                              const CommitActions *actions, Arena *arena, Err *err)
+{
+    if (!state->has_dv) return true;
+    if (actions->protocol_raw.len > 0) return check_vectors(state, place, err);
+    for (size_t i = 0; i < actions->list.count; i++) {
+        const Action *action = &actions->list.items[i];
+        if (action->kind != ACTION_ADD) continue;
+        const LiveFile *live = file_set_find(
+            state->files, log_state_key(arena, action->add.path, action->add.dv_id));
+        if (live && !check_vector(state, place, live, err)) return false;
+    }
+    return true;
+}
+
 bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text,
                             Str file, bool check, LogChanges *changes, Err *err)
 {
@@ -375,6 +420,7 @@ bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t vers
             header_close(state->header);
             state->header = header;
         }
+        ok = !check || check_new_vectors(state, place, &actions, arena, err);
     } else {
         Str protocol = actions.protocol_raw.len ? actions.protocol_raw : state->protocol_raw;
         log_prefer_protocol_error(place, version, protocol, err);
@@ -384,41 +430,6 @@ bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t vers
 }
 
 /* --- the finished state --- */
-
-static bool check_live_once(const LogState *state, const LogPlace *place, Err *err)
-{
-    Map      *seen = map_new();
-    LiveFile *live;
-    bool      ok = true;
-
-    for (size_t at = 0; ok && (live = file_set_next(state->files, &at));) {
-        if (map_put(seen, live->file.path, live))
-            ok = err_set(err, ERR_DAMAGED,
-                         "DELTA-L05 corrupt log of table %.*s v%lld: %.*s is live twice",
-                         STR_ARG(place->path), (long long)state->version, STR_ARG(live->file.path));
-    }
-    map_close(seen);
-    return ok;
-}
-
-/* Whether a log that adds deletion vectors has the feature in its protocol: without it other
- * readers bring the deleted rows back, so nobody can say what the table holds. */
-static bool check_vectors(const LogState *state, const LogPlace *place, Err *err)
-{
-    const LiveFile *live;
-
-    if (!check_live_once(state, place, err)) return false;
-    if (str_list_has(&state->header->protocol.reader_features, STR("deletionVectors"))) return true;
-    for (size_t at = 0; (live = file_set_next(state->files, &at));) {
-        if (live->has_dv)
-            return err_set(err, ERR_UNSUPPORTED,
-                           "DELTA-P03 table %.*s v%lld: malformed protocol, it lacks the reader "
-                           "feature \"deletionVectors\" and file %.*s has one; nothing was read",
-                           STR_ARG(place->path), (long long)state->version,
-                           STR_ARG(live->file.path));
-    }
-    return true;
-}
 
 bool log_state_finish(LogState *state, const LogPlace *place, Err *err)
 {

@@ -288,7 +288,6 @@ bool table_refresh(DeltaTable *table, LogChanges *changes, Err *err)
         }
         ok = log_state_apply_commit(state, &table->place, state->version + 1, bytes_str(bytes),
                                     path, true, changes, err);
-        if (ok && state->has_dv) ok = log_state_finish(state, &table->place, err);
     }
     arena_close(arena);
     if (map_count(state->tombstones) > state->sweep_at) {

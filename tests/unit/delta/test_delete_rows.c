@@ -269,6 +269,34 @@ static void a_file_that_lost_rows_meanwhile_is_a_conflict(void **state)
     world_close(world);
 }
 
+/* Told by the commit that does it, and by whoever opens the table then. */
+static void a_file_that_is_live_twice_is_damage(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *table = create_vector_table(world, "t"), *again = NULL;
+    append_rows(world, table, 0, 5);
+    Str path = str_copy(world->arena, nth_file(table, 0)->path);
+    (void)delete_rows(world, table, 0, ROWS(world, 1));
+    DeltaTable *watch = open_table(world, "t");
+    for (int64_t i = 0; i < 20; i++) /* among others */
+        append_rows(world, table, 100 + i, 1);
+    assert_ok(delta_table_refresh(watch, &world->err), &world->err);
+    put_commit_str(world, "t", delta_table_get_version(table) + 1,
+                   str_printf(world->arena,
+                              "{\"add\":{\"path\":\"%.*s\",\"partitionValues\":{},\"size\":1234,"
+                              "\"modificationTime\":77,\"dataChange\":true}}\n",
+                              STR_ARG(path)));
+    assert_false(delta_table_refresh(watch, &world->err));
+    assert_err(&world->err, ERR_DAMAGED, "DELTA-L05 corrupt log of table t v23");
+    assert_err(&world->err, ERR_DAMAGED, "is live twice");
+    err_clear(&world->err);
+    assert_false(delta_table_open(&world->context, STR("t"), &again, &world->err));
+    assert_err(&world->err, ERR_DAMAGED, "DELTA-L05 corrupt log of table t v23");
+    delta_table_close(watch);
+    delta_table_close(table);
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +308,7 @@ int main(void)
         cmocka_unit_test(a_file_without_statistics_is_counted),
         cmocka_unit_test(a_table_that_takes_no_vectors_gets_none),
         cmocka_unit_test(a_file_that_lost_rows_meanwhile_is_a_conflict),
+        cmocka_unit_test(a_file_that_is_live_twice_is_damage),
     };
     return RUN_DELTA_TESTS(tests);
 }
