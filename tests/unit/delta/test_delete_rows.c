@@ -166,6 +166,72 @@ static void statistics_of_a_file_with_a_vector_are_wide(void **state)
     arena_close(arena);
 }
 
+/* delta.md 2.4: where vectors may be, files say that their bounds are met; elsewhere nobody asks. */
+static void new_files_have_tight_bounds_where_vectors_may_be(void **state)
+{
+    World      *world   = world_new(state);
+    DeltaTable *with    = create_vector_table(world, "with"),
+               *without = create_table(world, "without");
+    append_rows(world, with, 0, 2);
+    append_rows(world, without, 0, 2);
+    assert_true(str_find(read_text(world, commit_path(world, "with", 1)),
+                         STR("},\\\"tightBounds\\\":true}\"}}\n"), 0) > 0);
+    assert_int_equal(
+        str_find(read_text(world, commit_path(world, "without", 1)), STR("tightBounds"), 0), -1);
+    delta_table_close(with);
+    delta_table_close(without);
+    world_close(world);
+}
+
+/* Row tracking that is suspended: the ids of the file stay, none is given out. */
+static void rows_go_from_a_table_whose_row_tracking_is_suspended(void **state)
+{
+    for (int suspended = 0; suspended <= 1; suspended++) {
+        World      *world = world_new(state);
+        DeltaTable *table = create_vector_table(world, "t");
+        append_rows(world, table, 0, 4);
+        Str       path = str_copy(world->arena, nth_file(table, 0)->path);
+        Str       meta = read_text(world, commit_path(world, "t", 0));
+        Str       line = str_slice(meta, (size_t)str_find(meta, STR("{\"metaData\""), 0), meta.len);
+        ptrdiff_t at   = str_find(line, STR("\"configuration\":{"), 0) + 17;
+        Buf       text = buf_new(world->arena, 0);
+        buf_append_c(&text,
+                     "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,"
+                     "\"readerFeatures\":[\"deletionVectors\",\"timestampNtz\"],"
+                     "\"writerFeatures\":[\"deletionVectors\",\"timestampNtz\","
+                     "\"invariants\",\"appendOnly\",\"rowTracking\",\"domainMetadata\"]}}\n");
+        buf_append(&text, str_slice(line, 0, (size_t)at));
+        buf_printf(&text,
+                   "\"delta.enableRowTracking\":\"%s\",\"delta.rowTrackingSuspended\":\"%s\",",
+                   suspended ? "false" : "true", suspended ? "true" : "false");
+        buf_append(&text, str_slice(line, (size_t)at, line.len));
+        buf_printf(&text,
+                   "{\"remove\":{\"path\":\"%.*s\",\"dataChange\":true}}\n"
+                   "{\"add\":{\"path\":\"%.*s\",\"partitionValues\":{},\"size\":1234,"
+                   "\"modificationTime\":77,\"dataChange\":true,\"baseRowId\":40,"
+                   "\"defaultRowCommitVersion\":5,\"stats\":\"{\\\"numRecords\\\":4}\"}}\n",
+                   STR_ARG(path), STR_ARG(path));
+        put_commit_str(world, "t", 2, buf_str(&text));
+        assert_ok(delta_table_refresh(table, &world->err), &world->err);
+        DeltaDeletion deletion = {.file = nth_file(table, 0), .rows = ROWS(world, 1)};
+        bool          ok       = try_delete(world, table, &deletion, 1);
+        if (suspended) {
+            assert_ok(ok, &world->err);
+            Str written = read_text(world, commit_path(world, "t", 3));
+            assert_true(str_find(written,
+                                 STR("\"baseRowId\":40,\"defaultRowCommitVersion\":5,"
+                                     "\"deletionVector\""),
+                                 0) > 0);
+            assert_int_equal(str_find(written, STR("domainMetadata"), 0), -1);
+        } else {
+            assert_false(ok);
+            assert_err(&world->err, ERR_UNSUPPORTED, "DELTA-W08");
+        }
+        delta_table_close(table);
+        world_close(world);
+    }
+}
+
 static void the_last_rows_take_the_file_along(void **state)
 {
     World      *world = world_new(state);
@@ -303,6 +369,8 @@ int main(void)
         cmocka_unit_test(rows_that_are_deleted_are_gone_and_stay_gone),
         cmocka_unit_test(the_add_of_a_file_is_carried_over),
         cmocka_unit_test(statistics_of_a_file_with_a_vector_are_wide),
+        cmocka_unit_test(new_files_have_tight_bounds_where_vectors_may_be),
+        cmocka_unit_test(rows_go_from_a_table_whose_row_tracking_is_suspended),
         cmocka_unit_test(the_last_rows_take_the_file_along),
         cmocka_unit_test(the_vectors_of_one_commit_share_a_file),
         cmocka_unit_test(a_file_without_statistics_is_counted),
