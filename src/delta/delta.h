@@ -222,6 +222,10 @@ bool delta_writer_delete_rows(DeltaWriter *writer, DeltaDeletion *deletions, siz
  * are garbage until a commit names them. */
 bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                           Err *err) MUST_CHECK;
+/* Removes published files, and the vectors of this writer, after delta_table_commit gave
+ * ERR_CONFLICT: no commit names them. What cannot be removed is left to a vacuum. */
+void delta_writer_discard(DeltaWriter *writer, DeltaTable *table, const DeltaAdd *adds,
+                          size_t count);
 void delta_writer_close(DeltaWriter *writer); /* removes what was not published; accepts NULL */
 
 typedef struct DeltaPair {

@@ -26,6 +26,7 @@ struct DeltaWriter {
     size_t           prefix_chars;
     bool             takes_vectors, has_all_bounds;
     Str              vectors_name; /* of the staged file of vectors; empty: none */
+    Str              published_vectors;
     atomic_uint      file_count;
 };
 
@@ -107,7 +108,7 @@ bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, Del
     writer->prefix_chars   = prefix_chars(header);
     writer->has_all_bounds = has_clustering;
     writer->takes_vectors  = delta_table_takes_vectors(table);
-    writer->vectors_name   = STR_EMPTY;
+    writer->vectors_name = writer->published_vectors = STR_EMPTY;
     choose_codec(writer, header);
     note_defaults(writer, header);
     if (!delta_table_check_writable(table, DELTA_APPENDS, err) ||
@@ -304,7 +305,8 @@ static bool publish_vectors(DeltaWriter *writer, Arena *scratch, Err *err)
     Str name = writer->vectors_name;
 
     if (name.len == 0) return true;
-    writer->vectors_name = STR_EMPTY;
+    writer->published_vectors = name;
+    writer->vectors_name      = STR_EMPTY;
     return store_staging_publish(writer->staging, name,
                                  store_join(scratch, writer->table_path, name), NULL, err);
 }
@@ -331,4 +333,14 @@ bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t coun
     if (ok && has_any) ok = store_staging_sync(writer->staging, err);
     arena_close(scratch);
     return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));
+}
+
+void delta_writer_discard(DeltaWriter *writer, DeltaTable *table, const DeltaAdd *adds,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (adds[i].row_count != 0) table_remove_unused(table, &adds[i]);
+    if (writer->published_vectors.len > 0)
+        table_remove_unused(table, &(DeltaAdd){.path = writer->published_vectors});
+    writer->published_vectors = STR_EMPTY;
 }

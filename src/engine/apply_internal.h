@@ -61,6 +61,7 @@ bool apply_merge(Apply *apply, Err *err) MUST_CHECK;
  *   hit        the rows of silver that a row of chg meets (in a rebuild: every row), with
  *              `__$newer`: the row goes
  *   rewritten  `path` of the files that are written anew; others with hits lose rows by vector
+ *   fresh      `id` of the rows that go into the file of inserts; `kept` those of an earlier attempt
  *   home       per id that met rows: `newer`, all of them go; `path` of the rewritten file that gets
  *              the new image, NULL: none, it goes with the inserts */
 Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema *bronze,
@@ -75,6 +76,7 @@ Str apply_sql_make_rewritten(const ApplySql *sql, const DeltaFile *const *files,
 Str apply_sql_make_home(void);
 /* A rewritten file's content after the call: its survivors and the new images it is home to. */
 Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path);
+Str apply_sql_make_fresh(void);
 Str apply_sql_inserts(const ApplySql *sql);
 
 /* Rows of `changes` that fell on another source row's key; 0 without looking where no key is a

@@ -52,12 +52,23 @@ typedef struct MergeCounts {
     int64_t source, inserted, updated, deleted, hits, doubled;
 } MergeCounts;
 
+/* What an attempt leaves to the next one: the changed rows by key, and the file of new rows, which is
+ * taken again when the next finds the same rows new (delta.md 2.11). */
+typedef struct Kept {
+    size_t   column_count; /* silver's when chg was made; 0: it is not */
+    bool     has_inserts;
+    DeltaAdd inserts; /* published; the ids of its rows are in the temp table `kept` */
+} Kept;
+
 typedef struct Merge {
     Apply       *apply;
+    Kept        *kept;
     Arena       *arena;
     DeltaWriter *writer;
     int64_t      began_ns;
     LIST(DeltaAdd) adds;
+    bool              has_inserts; /* as the last of them */
+    bool              is_reused;   /* it is kept->inserts */
     Touched          *touched;
     size_t            touched_count;
     const DeltaFile **rewritten;
@@ -165,6 +176,23 @@ static bool find_candidates(Merge *merge, bool rebuild, const DeltaFile ***out, 
     return true;
 }
 
+static bool make_changes(Merge *merge, Err *err)
+{
+    Apply *apply = merge->apply;
+    Kept  *kept  = merge->kept;
+
+    if (kept->column_count == apply->sql.silver->column_count) return true;
+    kept->column_count = 0;
+    Str make_chg       = apply_sql_make_chg(&apply->sql, apply->changes, &apply->bronze_schema);
+    if (!duck_execute(apply->session, make_chg, NULL, err)) return false;
+    if (kept->has_inserts) { /* its rows lack a column, and ids are given anew */
+        delta_writer_discard(merge->writer, apply->silver, &kept->inserts, 1);
+        kept->has_inserts = false;
+    }
+    kept->column_count = apply->sql.silver->column_count;
+    return true;
+}
+
 static bool match(Merge *merge, Err *err)
 {
     Apply            *apply   = merge->apply;
@@ -176,8 +204,7 @@ static bool match(Merge *merge, Err *err)
     Str               scan;
 
     apply_tell(apply, "apply: matching keys", 0, 0);
-    Str make_chg = apply_sql_make_chg(&apply->sql, apply->changes, &apply->bronze_schema);
-    if (!duck_execute(session, make_chg, NULL, err) ||
+    if (!make_changes(merge, err) ||
         !duck_query_i64(session, apply_sql_has_null_keys(&apply->sql), &null_keys, NULL, err) ||
         !find_candidates(merge, rebuild, &files, &count, err) ||
         !delta_scan_sql(apply->silver, files, count, NULL, true, merge->arena, &scan, err))
@@ -279,14 +306,72 @@ static bool rewrite_files(Merge *merge, Err *err)
     return true;
 }
 
+/* --- rows that come --- */
+
+/* Whether the rows that are new now are those of the kept file. */
+static bool find_kept(Merge *merge, bool *same_out, Err *err)
+{
+    int64_t differing = 1;
+    bool    ok        = !merge->kept->has_inserts ||
+              duck_query_i64(
+                  merge->apply->session,
+                  STR("SELECT count(*) FROM ((SELECT id FROM fresh EXCEPT SELECT id FROM "
+                      "kept) UNION ALL (SELECT id FROM kept EXCEPT SELECT id FROM "
+                      "fresh))"),
+                  &differing, NULL, err);
+    *same_out = differing == 0;
+    return ok;
+}
+
+static bool write_inserts(Merge *merge, Err *err)
+{
+    Apply *apply  = merge->apply;
+    Kept  *kept   = merge->kept;
+    size_t before = merge->adds.count;
+
+    apply_tell(apply, "apply: adding rows", 0, 0);
+    if (!duck_execute(apply->session, apply_sql_make_fresh(), NULL, err) ||
+        !find_kept(merge, &merge->is_reused, err))
+        return false;
+    if (merge->is_reused) {
+        *LIST_PUSH(merge->arena, &merge->adds) = kept->inserts;
+    } else {
+        if (kept->has_inserts)
+            delta_writer_discard(merge->writer, apply->silver, &kept->inserts, 1);
+        kept->has_inserts = false;
+        if (!write_query(merge, apply_sql_inserts(&apply->sql), err)) return false;
+    }
+    merge->has_inserts = merge->adds.count > before;
+    return true;
+}
+
+/* A winner came first: what only this attempt can use is removed. */
+static void keep_for_next(Merge *merge)
+{
+    Apply *apply = merge->apply;
+    Kept  *kept  = merge->kept;
+    Err    err   = ERR_INIT;
+    size_t own   = merge->adds.count - merge->has_inserts;
+
+    delta_writer_discard(merge->writer, apply->silver, merge->adds.items, own);
+    if (!merge->has_inserts || merge->is_reused) return;
+    const DeltaAdd *add = &merge->adds.items[own];
+    kept->has_inserts   = duck_execute(
+          apply->session, STR("CREATE OR REPLACE TEMP TABLE kept AS SELECT id FROM fresh"), NULL,
+          &err);
+    if (kept->has_inserts)
+        kept->inserts = delta_add_copy(apply->arena, add);
+    else
+        delta_writer_discard(merge->writer, apply->silver, add, 1);
+}
+
 /* Silver holds files: find what the changes meet, take it away, add the new rows. */
 static bool merge_into_files(Merge *merge, Err *err)
 {
     if (!match(merge, err) || !choose_ways(merge, err) || !count_rows(merge, err) ||
         !delete_by_vector(merge, err) || !rewrite_files(merge, err))
         return false;
-    apply_tell(merge->apply, "apply: adding rows", 0, 0);
-    return write_query(merge, apply_sql_inserts(&merge->apply->sql), err);
+    return write_inserts(merge, err);
 }
 
 /* Silver holds no row: its first content streams straight from bronze. */
@@ -377,15 +462,21 @@ static bool commit_merge(Merge *merge, Err *err)
                           .read_whole_table = true,
                           .metrics          = metrics.pairs,
                           .metric_count     = metrics.count};
-    return delta_writer_publish(merge->writer, merge->adds.items, merge->adds.count, err) &&
-           delta_table_commit(apply->silver, &commit, &outcome, NULL, err);
+    if (!delta_writer_publish(merge->writer, merge->adds.items,
+                              merge->adds.count - merge->is_reused, err))
+        return false;
+    if (delta_table_commit(apply->silver, &commit, &outcome, NULL, err)) return true;
+    if (err->code == ERR_CONFLICT) keep_for_next(merge);
+    return false;
 }
 
-static bool merge_once(Apply *apply, Err *err)
+static bool merge_once(Apply *apply, Kept *kept, Err *err)
 {
-    Merge merge = {
-        .apply = apply, .arena = arena_new(), .began_ns = clock_monotonic_ns(apply->env->clock)};
-    bool ok = delta_writer_open(apply->silver, STR("apply"), NULL, &merge.writer, err);
+    Merge merge = {.apply    = apply,
+                   .kept     = kept,
+                   .arena    = arena_new(),
+                   .began_ns = clock_monotonic_ns(apply->env->clock)};
+    bool  ok    = delta_writer_open(apply->silver, STR("apply"), NULL, &merge.writer, err);
 
     for (size_t i = 0; ok && i < apply->options->key_count; i++)
         delta_writer_index_column(merge.writer, apply->options->keys[i]);
@@ -421,6 +512,7 @@ static bool warn_of_merged_keys(Apply *apply, Err *err)
 bool apply_merge(Apply *apply, Err *err)
 {
     bool is_needed = apply->has_rows || apply->plan.with_snapshot_rows;
+    Kept kept      = {.column_count = 0};
 
     if (!is_needed || (apply->changes.len == 0 && delta_table_get_file_count(apply->silver) == 0))
         return true;
@@ -439,7 +531,7 @@ bool apply_merge(Apply *apply, Err *err)
     for (int attempt = 1;; attempt++) {
         Err why = ERR_INIT;
         /* whoever came first may have changed the columns too */
-        if ((attempt == 1 || widen_silver(apply, &why)) && merge_once(apply, &why)) break;
+        if ((attempt == 1 || widen_silver(apply, &why)) && merge_once(apply, &kept, &why)) break;
         if (why.code != ERR_CONFLICT || attempt == MERGE_ATTEMPTS) return err_copy(err, &why);
         log_warn(apply->env->log, "apply", "another writer changed silver, matching again",
                  LOG_STR("silver", apply->options->silver.label), LOG_I64("attempt", attempt));

@@ -202,12 +202,15 @@ Str apply_sql_rewrite(const ApplySql *sql, Str file_scan, Str path)
         STR_ARG(silver_columns(sql, "c")), STR_ARG(name));
 }
 
+Str apply_sql_make_fresh(void)
+{
+    return STR("CREATE OR REPLACE TEMP TABLE fresh AS SELECT c.\"__$id\" AS id FROM chg AS c LEFT "
+               "JOIN home ON home.id = c.\"__$id\" WHERE c.\"__$operation\" NOT IN (1, 3) AND "
+               "(home.id IS NULL OR (home.newer AND home.path IS NULL))");
+}
+
 Str apply_sql_inserts(const ApplySql *sql)
 {
-    return str_printf(
-        sql->arena,
-        "SELECT %.*s FROM chg AS c LEFT JOIN home ON home.id = c.\"__$id\" WHERE "
-        "c.\"__$operation\" NOT IN (1, 3) AND (home.id IS NULL OR (home.newer AND home.path IS "
-        "NULL))",
-        STR_ARG(silver_columns(sql, "c")));
+    return str_printf(sql->arena, "SELECT %.*s FROM chg AS c JOIN fresh ON fresh.id = c.\"__$id\"",
+                      STR_ARG(silver_columns(sql, "c")));
 }

@@ -108,11 +108,12 @@ def every_reader_sees_silver_as_it_is_after_every_merge(folder):
 
         merge()
         silver.check(truth, [1, 2, ROWS], "the first fill")
-        for step in range(1, 12):  # past a checkpoint
+        last = 11 if os.environ.get("INTEROP_ALL") else 3  # the long form goes past a checkpoint
+        for step in range(1, last + 1):
             sample = change(server, truth, rng, step)
             merge()
             equal(silver.count_vectors() >= 1, True, f"step {step}: rows went by vector")
-            if step in (1, 2, 11):
+            if step in (1, 2, last):
                 silver.check(truth, sample, f"step {step}")
 
         # Spark on top of our vectors, then we on top of Spark's
@@ -127,7 +128,7 @@ def every_reader_sees_silver_as_it_is_after_every_merge(folder):
             if key in truth:
                 truth[key] = ("by Spark", truth[key][1])
         silver.check(truth, [6, 66000], "Spark's UPDATE on our vectors")
-        for step in (13, 14):
+        for step in (13, 14) if last > 3 else (13,):
             sample = change(server, truth, rng, step)
             server.sql("UPDATE dbo.items SET name = N'back' WHERE id = 1050;")  # a row that Spark took out of silver
             truth[1050] = ("back", 1050 / 4)
@@ -157,7 +158,7 @@ def silver_without_vectors_is_read_by_readers_that_know_none(folder):
         lake = Lake(folder / "lake", server)
         for step in range(3):
             lake.stream("dbo_items", "items", check=True)
-            lake.apply("dbo_items", "items", "--deletion-vectors", "false", check=True)
+            lake.apply("dbo_items", "items", "--deletion-vectors=false", check=True)
             table = deltalake.DeltaTable(str(lake.folder / "silver/items")).to_pyarrow_table()
             equal(table.num_rows, 500, f"step {step}: rows")
             equal(sum(name == "new" for name in table["name"].to_pylist()), 3 * min(step, 1), f"step {step}: changed rows")

@@ -187,6 +187,105 @@ static void several_rows_of_a_key_become_one(void **state)
     apply_lake_close(&lake);
 }
 
+/* Another writer of silver, who gets in right before the merge's commit. */
+typedef struct Rival {
+    ApplyLake *lake;
+    FaultPlan  plan;
+    Store     *inner;
+    int        times;
+    bool       touches;   /* takes a key that the merge inserts, so that its new rows are others */
+    int        published; /* files of ours that came into silver */
+} Rival;
+
+static void append_to_silver(ApplyLake *lake, DeltaContext *context, int key)
+{
+    DeltaTable  *table   = NULL;
+    DeltaWriter *writer  = NULL;
+    DuckSession *session = NULL;
+    Err          err     = ERR_INIT;
+    DeltaAdd     add;
+    DeltaOutcome outcome;
+    Str          row = str_printf(lake->lake->arena,
+                                  "SELECT CAST(%d AS INTEGER) AS id, 'rival' AS v, "
+                                           "'0xFFFFFFFFFFFFFFFFFFFF' AS _start_lsn",
+                                  key);
+
+    assert_ok(delta_table_open(context, STR(SILVER_PATH), &table, &err), &err);
+    assert_ok(duck_session_open(context->duck, &session, &err), &err);
+    assert_ok(delta_writer_open(table, STR("rival"), NULL, &writer, &err), &err);
+    assert_ok(delta_writer_write_query(writer, session, row, lake->lake->arena, &add, &err), &err);
+    assert_ok(delta_writer_publish(writer, &add, 1, &err), &err);
+    DeltaCommit commit = {.adds = &add, .add_count = 1};
+    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &err), &err);
+    delta_writer_close(writer);
+    duck_session_close(session);
+    delta_table_close(table);
+}
+
+static void rival_step(void *arg, uint64_t step, const char *operation, Str path)
+{
+    Rival *rival = arg;
+    (void)step;
+
+    if (str_find(path, STR(SILVER_PATH "/part-"), 0) >= 0) rival->published++;
+    if (rival->times == 0 || strcmp(operation, "put_new") != 0 ||
+        str_find(path, STR(SILVER_PATH "/_delta_log/"), 0) < 0)
+        return;
+    DeltaContext context = rival->lake->lake->delta;
+    context.store        = rival->inner;
+    append_to_silver(rival->lake, &context,
+                     rival->touches ? 40 : 100 + rival->times); /* 40 is ours too */
+    rival->times--;
+}
+
+static size_t count_in_silver(ApplyLake *lake)
+{
+    StoreList list;
+    assert_ok(store_list_after(lake->lake->delta.store, STR(SILVER_PATH), STR_EMPTY,
+                               lake->lake->arena, &list, &lake->lake->err),
+              &lake->lake->err);
+    return list.count;
+}
+
+/* delta.md 2.11: after a lost race the match runs again, and the file of new rows is taken again
+ * while they are the same. Nothing that was written in vain is left. */
+static void a_lost_race_writes_new_rows_once(void **state)
+{
+    for (int touches = 0; touches <= 1; touches++) {
+        ApplyLake lake  = apply_lake_open(*state);
+        Rival     rival = {.lake = &lake, .times = 2, .touches = touches};
+
+        put_twenty(&lake);
+        PUT(&lake, {11, 1, 1, 3, 5, "s"}, {11, 1, 1, 4, 5, "new"}, {12, 1, 1, 2, 40, "ours"},
+            {12, 1, 2, 2, 41, "ours"});
+        size_t before = count_in_silver(&lake);
+        rival.inner   = lake.lake->delta.store;
+        rival.plan    = (FaultPlan){
+               .on_step = rival_step, .on_step_arg = &rival, .only_path_containing = STR_EMPTY};
+        lake.lake->delta.store = store_fault_new(rival.inner, &rival.plan);
+        if (touches) rival.times = 1;
+        (void)apply_now(&lake);
+        assert_int_equal(rival.times, 0);
+        store_close(lake.lake->delta.store);
+        lake.lake->delta.store = rival.inner;
+        /* the rival's rows are newer than any change */
+        if (touches) {
+            assert_silver(&lake, "1=s 2=s 3=s 4=s 5=new 6=s 7=s 8=s 9=s 10=s 11=s 12=s 13=s 14=s "
+                                 "15=s 16=s 17=s 18=s 19=s 20=s 40=rival 41=ours");
+            assert_int_equal(rival.published, 3); /* written, removed, and written without 40 */
+            assert_int_equal(count_in_silver(&lake),
+                             before + 1 + 2); /* the rival's, rows, vectors */
+        } else {
+            assert_silver(&lake,
+                          "1=s 2=s 3=s 4=s 5=new 6=s 7=s 8=s 9=s 10=s 11=s 12=s 13=s 14=s 15=s "
+                          "16=s 17=s 18=s 19=s 20=s 40=ours 41=ours 101=rival 102=rival");
+            assert_int_equal(rival.published, 1); /* in three attempts */
+            assert_int_equal(count_in_silver(&lake), before + 2 + 2);
+        }
+        apply_lake_close(&lake);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +293,7 @@ int main(void)
         cmocka_unit_test(without_vectors_every_file_that_is_met_is_written_anew),
         cmocka_unit_test(rows_that_a_vector_covers_are_met_no_more),
         cmocka_unit_test(several_rows_of_a_key_become_one),
+        cmocka_unit_test(a_lost_race_writes_new_rows_once),
     };
     return cmocka_run_group_tests(tests, open_duck, close_duck);
 }
