@@ -11,11 +11,10 @@ from lib import *  # noqa: E402,F403
 import os
 
 import deltalake
-import duckdb
-import duckdb_extension_delta
 import pyarrow
 
 from spark_session import open_session  # noqa: E402
+from three import Duck  # noqa: E402
 
 SETUP = """
 CREATE TABLE dbo.items (id int NOT NULL PRIMARY KEY, name nvarchar(40) NULL, price decimal(9,2) NULL);
@@ -39,9 +38,7 @@ def digest(rows):
 
 class Silver:
     def __init__(self, lake, session):
-        self.path, self.lake, self.session, self.duck = str(lake.folder / "silver/items"), lake, session, duckdb.connect()
-        folder = os.path.dirname(duckdb_extension_delta.__file__)
-        self.duck.execute(f"LOAD '{folder}/extensions/v{duckdb.__version__}/delta.duckdb_extension'")
+        self.path, self.lake, self.session, self.duck = str(lake.folder / "silver/items"), lake, session, Duck().connection
 
     def actions(self):
         newest = sorted(pathlib.Path(self.path, "_delta_log").glob("*.json"))[-1]
