@@ -52,9 +52,9 @@ static void stop(Many *many)
     process_close(many->process);
 }
 
-static World *orders_and_customers(void **state)
+static World *orders_and_customers(void **state, uint64_t seed)
 {
-    World *world = shop_open(state, 1);
+    World *world = shop_open(state, seed);
 
     world_create(world, "customers", "id int NOT NULL PRIMARY KEY");
     return world;
@@ -62,7 +62,7 @@ static World *orders_and_customers(void **state)
 
 static void each_has_its_rows_and_all_share_the_facts(void **state) /* T10.1 */
 {
-    World *world = orders_and_customers(state);
+    World *world = orders_and_customers(state, 1);
     Lsn    start = world_max_lsn(world);
     Many   many  = {.world = world};
 
@@ -83,9 +83,9 @@ static void each_has_its_rows_and_all_share_the_facts(void **state) /* T10.1 */
     world_close(world);
 }
 
-static void one_that_fails_later_stops_alone(void **state) /* T10.2 */
+static void fail_later(void **state, uint64_t seed)
 {
-    World *world = orders_and_customers(state);
+    World *world = orders_and_customers(state, seed);
     Lsn    start = world_max_lsn(world);
     Many   many  = {.world = world};
 
@@ -114,9 +114,15 @@ static void one_that_fails_later_stops_alone(void **state) /* T10.2 */
     world_close(world);
 }
 
-static void a_failed_start_stops_all(void **state) /* T10.3 */
+static void one_that_fails_later_stops_alone(void **state) /* T10.2 */
 {
-    World *world = orders_and_customers(state);
+    FOR_EACH_SEED (seed, 5)
+        fail_later(state, seed);
+}
+
+static void fail_a_start(void **state, uint64_t seed)
+{
+    World *world = orders_and_customers(state, seed);
     Lsn    start = world_max_lsn(world);
     Many   many  = {.world = world};
 
@@ -140,9 +146,15 @@ static void a_failed_start_stops_all(void **state) /* T10.3 */
     world_close(world);
 }
 
+static void a_failed_start_stops_all(void **state) /* T10.3 */
+{
+    FOR_EACH_SEED (seed, 5)
+        fail_a_start(state, seed);
+}
+
 static void a_start_waits_for_the_one_before(void **state)
 {
-    World *world = orders_and_customers(state);
+    World *world = orders_and_customers(state, 1);
     Many   many  = {.world = world};
 
     (void)shop_insert(world, 1);
@@ -233,7 +245,7 @@ static void thirty_nine_go_on_without_the_one_that_lacks_a_grant(void **state) /
 
 static void a_bronze_of_another_table_is_refused_at_once(void **state)
 {
-    World        *world = orders_and_customers(state);
+    World        *world = orders_and_customers(state, 1);
     Lsn           start = world_max_lsn(world);
     StreamOptions options;
     Process      *process;
@@ -272,8 +284,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_its_rows_and_all_share_the_facts),
-        cmocka_unit_test(one_that_fails_later_stops_alone),
-        cmocka_unit_test(a_failed_start_stops_all),
+        property_test(one_that_fails_later_stops_alone),
+        property_test(a_failed_start_stops_all),
         cmocka_unit_test(a_start_waits_for_the_one_before),
         cmocka_unit_test(a_bronze_of_another_table_is_refused_at_once),
         cmocka_unit_test(thirty_nine_go_on_without_the_one_that_lacks_a_grant),
