@@ -97,7 +97,7 @@ def a_missing_grant_is_spelled_out_and_running_it_is_enough(lake, server):
 @with_server(TABLE + "GO\n" + CDC)
 def wrong_options_and_keys_touch_nothing(lake, server):
     refused(lake.stream("dbo_t", "t", "--bootstrapp"), 2, "did you mean --bootstrap")
-    refused(lake.stream("dbo_t", "t", "--snapshot", "chunked"), 2, "chunked")
+    refused(lake.stream("dbo_t", "t", "--on-data-loss", "resnapshot", "--fail-on-data-loss=no"), 2, "the next run would not see the gap")
     refused(lake.stream("dbo_t", "t", "--starting-lsn", "latest"), 2, "starting_lsn")
     path = lake.folder.parent / "bad.yaml"
     path.write_text("lake:\n  rooot: x\n")
@@ -125,8 +125,13 @@ def a_purge_before_the_read_is_data_loss_and_changes_nothing(lake, server):
         server.scan()
     server.sql("DECLARE @to binary(10) = sys.fn_cdc_get_max_lsn(); EXEC sys.sp_cdc_cleanup_change_table @capture_instance = N'dbo_t', @low_water_mark = @to;")
     result = lake.stream("dbo_t", "t")
-    refused(result, 3, "dbo_t", "0x", "retention", "--bootstrap", "checkpoint")
+    refused(result, 3, "dbo_t", "0x", "retention", "--bootstrap", "checkpoint", "fail_on_data_loss: false")
     equal(len(lake.history("bronze/t")), before)
+    skipping = lake.stream("dbo_t", "t", "--fail-on-data-loss=no", "--log-level", "warn")  # goes on with what is left
+    equal(skipping.code, 0, skipping.stderr[-2000:])
+    holds(skipping.stderr, "WARN stream changes are skipped")
+    equal(lake.query("bronze/t", "SELECT v FROM t WHERE _operation = 4"), [["v4"]])
+    equal(lake.query("ops/facts", "SELECT count(*), bool_and(detail LIKE '%\"certain\": true%') FROM t WHERE event = 'data_skipped'"), [[1, True]])
 
 
 @with_server(TABLE + "GO\n" + CDC)
