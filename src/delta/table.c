@@ -43,8 +43,7 @@ static bool check_checkpoint_header(const LogState *state, const LogPlace *place
     bool    is_ok  = state->protocol_raw.len > 0 && state->metadata_raw.len > 0;
 
     if (!is_ok)
-        return err_set(err, ERR_DAMAGED,
-                       "DELTA-L10 checkpoint %lld of table %.*s: it has no %s action",
+        return err_set(err, ERR_DAMAGED, "DELTA-L06 checkpoint %lld of table %.*s has no %s action",
                        (long long)state->version, STR_ARG(place->path),
                        state->protocol_raw.len > 0 ? "metaData" : "protocol");
     is_ok = header_new(place, state->version, state->protocol_raw, state->metadata_raw, &header,
@@ -101,6 +100,19 @@ static void warn_bad_checkpoint(const LogPlace *place, int64_t version, const Er
              LOG_STR("table", place->path), LOG_I64("version", version), LOG_TEXT("error", text));
 }
 
+/* What stood in for a damaged checkpoint is damaged, too. */
+static void name_both(const LogPlace *place, int64_t version, const Err *first, Err *err)
+{
+    char checkpoint[200], other[200];
+
+    err_format(first, checkpoint, sizeof checkpoint);
+    err_format(err, other, sizeof other);
+    err_clear(err);
+    err_set(err, ERR_DAMAGED,
+            "table %.*s: its checkpoint %lld is damaged (%s), and so is what came before it (%s)",
+            STR_ARG(place->path), (long long)version, checkpoint, other);
+}
+
 /* One attempt: falls back to older checkpoints when one is damaged. */
 static LoadResult load_once(const LogPlace *place, int64_t target, bool is_last_try, Arena *arena,
                             LogState **out, int64_t *checkpoint_out, Err *err)
@@ -122,6 +134,8 @@ static LoadResult load_once(const LogPlace *place, int64_t target, bool is_last_
             return LOAD_FAILED;
         }
         LoadResult result = load_segment(place, &segment, is_last_try, out, err);
+        if (result == LOAD_FAILED && err->code == ERR_DAMAGED && first_bad.code != ERR_NONE)
+            name_both(place, below, &first_bad, err);
         if (result != LOAD_BAD_CHECKPOINT) {
             *checkpoint_out = segment.checkpoint_version;
             return result;
