@@ -87,6 +87,19 @@ static const void *decode_timestamps(const OdbcColumn *column, size_t row_count,
     return out;
 }
 
+/* "13:50:01", and at most nine digits of a second. */
+static bool is_time_of_day(Str text)
+{
+    const Str form = STR("00:00:00.000000000");
+
+    if (text.len < 8 || text.len > form.len) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        bool is_digit = text.ptr[i] >= '0' && text.ptr[i] <= '9';
+        if (form.ptr[i] == '0' ? !is_digit : text.ptr[i] != form.ptr[i]) return false;
+    }
+    return true;
+}
+
 /* "13:50:01.1234567" with nine digits. */
 static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena, ColumnVector *out,
                         Err *err)
@@ -102,7 +115,7 @@ static bool decode_time(const OdbcColumn *column, size_t row_count, Arena *arena
             strs[i] = (Str){NULL, 0};
             continue;
         }
-        if (cell.len < 8 || cell.len > 18)
+        if (!is_time_of_day(cell))
             return err_set(err, ERR_QUERY, "the driver gave a time of day in an unknown form");
         strs[i] = str_printf(arena, "%.*s.%.*s%.*s", STR_ARG(str_slice(cell, 0, 8)),
                              STR_ARG(str_slice(cell, 9, cell.len)), (int)MIN(9, 18 - cell.len),
