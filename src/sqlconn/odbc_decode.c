@@ -153,6 +153,9 @@ static bool decode_offsets(const OdbcColumn *column, size_t row_count, Arena *ar
 
 /* --- decimals --- */
 
+#define DIGITS_MAX 38 /* what 128 bits hold */
+
+/* At most DIGITS_MAX. */
 static U128 power_of_ten(unsigned exponent)
 {
     U128 value = 1;
@@ -187,6 +190,7 @@ static void store_integer(uint8_t *out, size_t width, size_t row, U128 value)
 /* `magnitude` has `scale` fraction digits; false when it cannot have `wanted` of them. */
 static bool rescale(U128 *magnitude, int scale, int wanted)
 {
+    if (scale - wanted > DIGITS_MAX || wanted - scale > DIGITS_MAX) return *magnitude == 0;
     if (scale < wanted) {
         U128 factor = power_of_ten((unsigned)(wanted - scale));
         if (*magnitude > ~(U128)0 / 2 / factor) return false;
@@ -211,6 +215,7 @@ static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *a
     size_t         width = column_type_width(column->type);
     uint8_t       *data  = arena_alloc_uninit(arena, (row_count + 1) * width);
     int            scale = column->type.scale;
+    U128           limit = power_of_ten(column->type.precision);
 
     for (size_t i = 0; i < row_count; i++) {
         SQL_NUMERIC_STRUCT cell;
@@ -225,6 +230,7 @@ static bool decode_numerics(const OdbcColumn *column, size_t row_count, Arena *a
         magnitude = magnitude_of(&cell);
         if (cell.scale != scale && !rescale(&magnitude, cell.scale, scale))
             return unknown_form(err);
+        if (magnitude >= limit) return unknown_form(err); /* it would be cut */
         store_integer(data, width, i, cell.sign ? magnitude : (U128)0 - magnitude);
     }
     out->data = data;

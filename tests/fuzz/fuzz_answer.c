@@ -91,6 +91,10 @@ static void check_vector(const ColumnVector *vector, size_t rows, Arena *arena)
         if (column_is_null(vector, i)) continue;
         Str text = column_format(arena, vector, i);
         assert(vector->type.kind != TYPE_STRING || utf8_is_valid(text));
+        if (vector->type.kind == TYPE_DECIMAL) {
+            Int128 again;
+            assert(decimal_parse(text, vector->type.precision, vector->type.scale, &again));
+        }
     }
 }
 

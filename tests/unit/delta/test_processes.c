@@ -7,12 +7,20 @@
 #include <dirent.h>
 #include <time.h>
 
-#define CHILDREN_MAX 5
+#define CHILDREN_MAX 8
 
 typedef struct Job {
     int64_t commit_count;
     bool    is_rewriter;
+    int64_t deadline_ms; /* monotonic; 0: none */
 } Job;
+
+static bool is_over(const Job *job)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return job->deadline_ms > 0 && now.tv_sec * 1000 + now.tv_nsec / 1000000 >= job->deadline_ms;
+}
 
 /* A world on the given folder with the real clock. */
 static World *process_world(const char *folder, Duck *duck)
@@ -33,15 +41,19 @@ static void process_world_close(World *world)
 }
 
 /* Appends what its txn says is still missing. */
-static bool append_all(World *world, DeltaTable *table, int child, int64_t commit_count)
+static bool append_all(World *world, DeltaTable *table, int child, const Job *job)
 {
     Str     app  = str_printf(world->arena, "child-%d", child);
     int64_t done = 0;
     (void)delta_table_find_txn(table, app, &done);
-    for (int64_t batch = done + 1; batch <= commit_count; batch++) {
+    for (int64_t batch = done + 1; batch <= job->commit_count && !is_over(job);) {
         DeltaTxn     txn = {app, batch};
         DeltaOutcome outcome;
-        if (!try_append(world, table, child * 100000 + batch, 1, &txn, &outcome)) return false;
+        if (try_append(world, table, child * INT64_C(100000000) + batch, 1, &txn, &outcome))
+            batch++;
+        else if (world->err.code != ERR_CONFLICT) /* lost so many races that it gave up */
+            return false;
+        err_clear(&world->err);
     }
     return true;
 }
@@ -73,14 +85,16 @@ static bool rewrite_once(World *world, DeltaTable *table, DuckSession *session, 
     return world->err.code == ERR_CONFLICT;
 }
 
-static bool rewrite_all(World *world, DeltaTable *table, int64_t commit_count)
+static bool rewrite_all(World *world, DeltaTable *table, const Job *job)
 {
     DuckSession *session = NULL;
     DeltaWriter *writer  = NULL;
     bool         ok      = duck_session_open(world->context.duck, &session, &world->err) &&
               delta_writer_open(table, STR("apply"), NULL, &writer, &world->err);
-    for (int64_t i = 0; ok && i < commit_count; i++)
+    for (int64_t i = 0; ok && i < job->commit_count && !is_over(job); i++) {
         ok = rewrite_once(world, table, session, writer);
+        if (ok) err_clear(&world->err);
+    }
     delta_writer_close(writer);
     duck_session_close(session);
     return ok;
@@ -95,8 +109,8 @@ static int run_child(const char *folder, int child, const Job *job)
     if (duck_setup(&duck) != 0) return 3;
     World *world = process_world(folder, duck);
     bool   ok    = delta_table_open(&world->context, STR("t"), &table, &world->err) &&
-              (job->is_rewriter ? rewrite_all(world, table, job->commit_count)
-                                : append_all(world, table, child, job->commit_count));
+              (job->is_rewriter ? rewrite_all(world, table, job)
+                                : append_all(world, table, child, job));
     if (!ok) {
         err_format(&world->err, text, sizeof text);
         (void)fprintf(stderr, "# child %d: %s: %s\n", child, err_code_name(world->err.code), text);
@@ -200,7 +214,7 @@ static void assert_table(const char *folder, int64_t row_count, int64_t version_
 
 static void every_commit_of_several_processes_is_there_once(void **state)
 {
-    const Job jobs[] = {{30, false}, {30, false}, {30, false}, {30, false}};
+    const Job jobs[] = {{30, false, 0}, {30, false, 0}, {30, false, 0}, {30, false, 0}};
     World    *world  = world_new_local(state);
     Rng      *rng    = rng_new(11);
     delta_table_close(create_table(world, "t"));
@@ -210,28 +224,147 @@ static void every_commit_of_several_processes_is_there_once(void **state)
     world_close(world);
 }
 
-static void killed_processes_lose_nothing_and_write_nothing_twice(void **state)
+/* --- for a time, killed all the time --- */
+
+#define TIMED_SECONDS 15 /* a case; TIDELAKE_PROCESS_SECONDS replaces it (make soak) */
+
+static int64_t timed_seconds(void)
 {
-    const Job jobs[] = {{40, false}, {40, false}, {40, false}};
-    World    *world  = world_new_local(state);
-    Rng      *rng    = rng_new_from_entropy();
+    const char *text = getenv("TIDELAKE_PROCESS_SECONDS");
+    int64_t     seconds;
+    return text && str_parse_i64(str_from_c(text), &seconds) ? seconds : TIMED_SECONDS;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The txns of the log, each seen once and in the order of its app; every version has its commit. */
+static bool check_txns(World *world, DeltaTable *table, int64_t *total_out)
+{
+    int64_t newest             = delta_table_get_version(table);
+    int64_t last[CHILDREN_MAX] = {0};
+
+    for (int64_t version = 0; version <= newest; version++) {
+        Arena       *arena  = arena_new();
+        const char  *path   = commit_path(world, "t", version);
+        ActionReader reader = action_reader(read_text(world, path), str_from_c(path), arena);
+        Action       action;
+        bool         found = true;
+        while (found) {
+            assert_ok(action_next(&reader, &found, &action, &world->err), &world->err);
+            if (!found || action.kind != ACTION_TXN) continue;
+            int64_t child;
+            Str     app = action.txn.app_id;
+            if (!str_starts_with(app, STR("child-")) ||
+                !str_parse_i64(str_slice(app, sizeof "child-" - 1, app.len), &child) || child < 0 ||
+                child >= CHILDREN_MAX || action.txn.version != ++last[child]) {
+                (void)fprintf(stderr, "# version %lld has txn %.*s %lld\n", (long long)version,
+                              STR_ARG(app), (long long)action.txn.version);
+                arena_close(arena);
+                return false;
+            }
+        }
+        arena_close(arena);
+    }
+    for (int i = 0; i < CHILDREN_MAX; i++)
+        *total_out += last[i];
+    return true;
+}
+
+/* As many rows as txns, each once; asked in a child, as assert_table does. */
+static int check_timed(const char *folder)
+{
+    void *duck = NULL;
+    if (duck_setup(&duck) != 0) return 3;
+    World      *world = process_world(folder, duck);
+    DeltaTable *table = open_table(world, "t");
+    int64_t     total = 0;
+    bool        ok    = check_txns(world, table, &total) && count_rows(world, table) == total &&
+              query_table(world, table, "SELECT count(DISTINCT id) FROM %s") == total;
+    int64_t newest = delta_table_get_version(table);
+    for (int64_t version = newest; ok && version >= 0; version -= newest / 200 + 1) {
+        DeltaTable *old = NULL;
+        assert_ok(delta_table_open_version(&world->context, STR("t"), version, &old, &world->err),
+                  &world->err);
+        delta_table_close(old);
+    }
+    print_message("# %lld versions, %lld rows\n", (long long)newest, (long long)total);
+    delta_table_close(table);
+    process_world_close(world);
+    (void)duck_teardown(&duck);
+    return ok ? 0 : 4;
+}
+
+static int run_apart(const char *folder, int (*run)(const char *))
+{
+    int   status = 0;
+    pid_t pid    = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) _exit(run(folder));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void kill_and_start_again(const char *folder, pid_t *pids, const Job *jobs, int count,
+                                 Rng *rng, int *killed)
+{
+    int status = 0, victim = (int)rng_below(rng, (uint64_t)count);
+
+    sleep_ms(rng_between(rng, 10, 400));
+    (void)kill(pids[victim], SIGKILL);
+    assert_int_equal(waitpid(pids[victim], &status, 0), pids[victim]);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    *killed += WIFSIGNALED(status);
+    pids[victim] = start_child(folder, victim, &jobs[victim]);
+}
+
+/* Each fourth process rewrites, and one of two does. */
+static void run_timed(void **state, int count)
+{
+    World  *world    = world_new_local(state);
+    Rng    *rng      = rng_new_from_entropy();
+    int64_t deadline = now_ms() + timed_seconds() * 1000;
+    Job     jobs[CHILDREN_MAX];
+    pid_t   pids[CHILDREN_MAX];
+    int     killed = 0;
+
     delta_table_close(create_table(world, "t"));
-    run_jobs(world->folder, jobs, COUNT_OF(jobs), 15, rng);
-    assert_table(world->folder, 120, 120);
+    for (int i = 0; i < count; i++) {
+        jobs[i] = (Job){
+            .commit_count = INT64_MAX, .is_rewriter = i % 4 == 1, .deadline_ms = deadline};
+        pids[i] = start_child(world->folder, i, &jobs[i]);
+    }
+    while (now_ms() < deadline)
+        kill_and_start_again(world->folder, pids, jobs, count, rng, &killed);
+    for (int i = 0; i < count; i++) {
+        int status = 0;
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    assert_true(killed > 0);
+    assert_int_equal(run_apart(world->folder, check_timed), 0);
     rng_close(rng);
     world_close(world);
 }
 
-static void rewriting_beside_appending_keeps_every_row(void **state)
+static void two_processes_killed_all_the_time_lose_nothing(void **state)
 {
-    const Job jobs[] = {{25, false}, {25, false}, {25, false}, {20, true}};
-    World    *world  = world_new_local(state);
-    Rng      *rng    = rng_new_from_entropy();
-    delta_table_close(create_table(world, "t"));
-    run_jobs(world->folder, jobs, COUNT_OF(jobs), 8, rng);
-    assert_table(world->folder, 75, -1);
-    rng_close(rng);
-    world_close(world);
+    run_timed(state, 2);
+}
+
+static void four_processes_killed_all_the_time_lose_nothing(void **state)
+{
+    run_timed(state, 4);
+}
+
+static void eight_processes_killed_all_the_time_lose_nothing(void **state)
+{
+    run_timed(state, 8);
 }
 
 /* Where names change their length in other writers, and where a checkpoint is due: several
@@ -239,7 +372,7 @@ static void rewriting_beside_appending_keeps_every_row(void **state)
 static void races_into_a_checkpoint_are_harmless(void **state)
 {
     const int64_t starts[] = {8, 98};
-    const Job     jobs[]   = {{3, false}, {3, false}};
+    const Job     jobs[]   = {{3, false, 0}, {3, false, 0}};
     for (int round = 0; round < 6; round++) {
         World      *world = world_new_local(state);
         Rng        *rng   = rng_new(3);
@@ -261,8 +394,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_commit_of_several_processes_is_there_once),
-        cmocka_unit_test(killed_processes_lose_nothing_and_write_nothing_twice),
-        cmocka_unit_test(rewriting_beside_appending_keeps_every_row),
+        cmocka_unit_test(two_processes_killed_all_the_time_lose_nothing),
+        cmocka_unit_test(four_processes_killed_all_the_time_lose_nothing),
+        cmocka_unit_test(eight_processes_killed_all_the_time_lose_nothing),
         cmocka_unit_test(races_into_a_checkpoint_are_harmless),
     };
     return RUN_DELTA_TESTS(tests); /* the parent's libduckdb stays closed: it opens at first use */
