@@ -6,17 +6,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* clang-format off */
 #define FIELD(name, type) \
     "{\"name\":\"" name "\",\"type\":\"" type "\",\"nullable\":true,\"metadata\":{}}"
-#define SCHEMA                                                                                                                                   \
-    "{\"type\":\"struct\",\"fields\":[" FIELD("i", "integer") "," FIELD("l", "long") "," FIELD("f", "float") "," FIELD("d", "double") "," FIELD( \
-        "n", "decimal(38,10)") "," FIELD("s",                                                                                                    \
-                                         "string") "," FIELD("t",                                                                                \
-                                                             "timestamp") "," FIELD("w",                                                         \
-                                                                                    "timestamp_"                                                 \
-                                                                                    "ntz") "," FIELD("day",                                      \
-                                                                                                     "date") "," FIELD("b",                      \
-                                                                                                                       "boolean") "]}"
+#define SCHEMA                                                                           \
+    "{\"type\":\"struct\",\"fields\":["                                                \
+    FIELD("i", "integer") "," FIELD("l", "long") "," FIELD("f", "float") ","             \
+    FIELD("d", "double") "," FIELD("n", "decimal(38,10)") "," FIELD("s", "string") ","   \
+    FIELD("t", "timestamp") "," FIELD("w", "timestamp_ntz") "," FIELD("day", "date") "," \
+    FIELD("b", "boolean") "]}"
+/* clang-format on */
 
 static void drop_line(void *arg, LogLevel level, Str line)
 {
