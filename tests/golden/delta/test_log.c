@@ -79,8 +79,55 @@ static void the_log_is_written_byte_by_byte(void **state)
     world_close(world);
 }
 
+/* A table with a name that Delta refuses; a column more, a type made wider where that is allowed,
+ * and in-commit timestamps switched on. */
+static void a_mapped_table_is_written_byte_by_byte(void **state)
+{
+    World        *world     = world_new(state);
+    DeltaTable   *table     = NULL;
+    Column        columns[] = {{STR("Order Id"), COLUMN_TYPE(TYPE_INTEGER), STR("the key")},
+                               {STR("at"), COLUMN_TYPE(TYPE_TIMESTAMP_NTZ), STR_EMPTY},
+                               {STR("more, later"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY}};
+    DeltaProperty property  = {STR("mssql_cdc.schema_version"), STR("2")};
+    DeltaCreate   spec      = {.schema         = {columns, 2},
+                               .description    = STR("mapped"),
+                               .properties     = &property,
+                               .property_count = 1};
+    assert_ok(delta_table_create(&world->context, STR("t"), &spec, &table, NULL, &world->err),
+              &world->err);
+    assert_golden("delta/mapped_create.json", read_text(world, commit_path(world, "t", 0)));
+
+    DeltaProperty allow = {STR("delta.enableTypeWidening"), STR("true")};
+    commit(world, table,
+           &(DeltaCommit){.operation          = STR("SET TBLPROPERTIES"),
+                          .set_properties     = &allow,
+                          .set_property_count = 1,
+                          .user_metadata      = STR_EMPTY});
+    columns[0].type = COLUMN_TYPE(TYPE_LONG);
+    Schema wider    = {columns, 3};
+    commit(world, table,
+           &(DeltaCommit){.operation     = STR("ADD COLUMNS"),
+                          .schema        = &wider,
+                          .may_widen     = true,
+                          .user_metadata = STR_EMPTY});
+    assert_golden("delta/mapped_change.json", read_text(world, commit_path(world, "t", 2)));
+
+    DeltaProperty timed = {STR("delta.enableInCommitTimestamps"), STR("true")};
+    commit(world, table,
+           &(DeltaCommit){.operation          = STR("SET TBLPROPERTIES"),
+                          .set_properties     = &timed,
+                          .set_property_count = 1,
+                          .user_metadata      = STR_EMPTY});
+    assert_golden("delta/in_commit.json", read_text(world, commit_path(world, "t", 3)));
+    delta_table_close(table);
+    world_close(world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_log_is_written_byte_by_byte)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_log_is_written_byte_by_byte),
+        cmocka_unit_test(a_mapped_table_is_written_byte_by_byte),
+    };
     return RUN_DELTA_TESTS(tests);
 }
