@@ -215,7 +215,8 @@ def replay(lake, server):
     server.scan()
     said = lake.results("stream", "--max-batches", "1")["shipment"]
     equal((said["batches"], said["end_lsn"]), (1, entry["position"]["planned"]["lsn"]), "the planned batch alone")
-    equal((lake.versions(entry["bronze"]), lake.rows(entry["bronze"])), (before, bronze), "bronze is as it was")
+    equal(lake.versions(entry["bronze"]), before, "versions of bronze")
+    equal([row for row in lake.rows(entry["bronze"]) if row not in bronze], [], "rows of bronze")
     equal(lake.checkpoint_files(entry), {"offsets": [0, 1], "commits": [0, 1]}, "the batch is done")
     row = next(row for row in lake.facts() if row.get("batch_id") == 1)
     written = [row for row in bronze if row["_batch_id"] == 1]
