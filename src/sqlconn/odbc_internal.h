@@ -65,7 +65,7 @@ struct OdbcConn {
     atomic_bool     is_cancelled; /* since the running statement began */
     pthread_mutex_t lock;         /* guards what follows, and `socket` */
     SQLHSTMT        running;      /* the statement a call is blocked in, NULL if none */
-    int64_t         running_since_ns;
+    int64_t         running_since_ns, silence_ns_max; /* 0: it may wait for ever */
     atomic_bool     is_silent; /* it was cut off because the server said nothing */
     OdbcConn       *next;      /* of the driver's */
 };

@@ -19,11 +19,11 @@ int64_t odbc_now_ns(void)
 
 static void look_at(OdbcConn *conn)
 {
-    int64_t limit_ns   = conn->base.silence_timeout_s * 1000000000;
     int64_t silence_ms = 0;
     bool    is_over    = false;
 
     pthread_mutex_lock(&conn->lock);
+    int64_t limit_ns = conn->silence_ns_max;
     if (limit_ns > 0 && conn->running && odbc_now_ns() - conn->running_since_ns > limit_ns)
         is_over = odbc_socket_silence_ms(&conn->socket, &silence_ms) &&
                   silence_ms * 1000000 > limit_ns;

@@ -89,6 +89,25 @@ def lock_is_waited_for(folder):
         server.close()
 
 
+def kept_connection_dies(folder, driver):
+    """Between two batches, unseen: the next range gets another one, without a warning."""
+    server = Server(folder, "--capture-interval", "manual")
+    try:
+        server.sql(DRIVEN_SETUP)
+        server.scan()
+        lake = Driven(folder / "lake", server, driver)
+        lake.stream("dbo_parcel", "parcel", check=True)
+        for n in range(3):
+            insert(server, 1000 + n * 3000)
+        server.sql("EXEC tidesim.fault 'rst', 'SELECT 1%', @nth = 2")
+        done = lake.stream("dbo_parcel", "parcel", "--json", "--max-commits-per-batch", "1", "--log-level", "debug", check=True)
+        equal((done.json()["batches"], warnings(done.stderr)), (3, 0), done.stderr)
+        holds(done.stderr, "a kept connection had died")
+        check_whole(lake, 6010, "a dead connection")
+    finally:
+        server.close()
+
+
 def fault_stays(folder):
     """It is raised after the third retry, and the next run goes on."""
     server = Server(folder, "--capture-interval", "manual")
@@ -121,9 +140,9 @@ def a_silent_socket_a_deadlock_and_a_failover_in_a_batch_lose_nothing(folder):
         except Exception as error:  # told below, by its name
             errors.append(f"{name}: {error}")
 
-    runs = [("freetds", retried, "FreeTDS"), ("lock", lock_is_waited_for), ("stays", fault_stays)]
+    runs = [("freetds", retried, "FreeTDS"), ("lock", lock_is_waited_for), ("stays", fault_stays), ("kept", kept_connection_dies, "FreeTDS")]
     if microsoft_driver():
-        runs.append(("microsoft", retried, microsoft_driver()))
+        runs += [("microsoft", retried, microsoft_driver()), ("microsoft kept", kept_connection_dies, microsoft_driver())]
     threads = [threading.Thread(target=run, args=arguments) for arguments in runs]
     for thread in threads:
         thread.start()
