@@ -10,6 +10,9 @@
 #include <assert.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
+
+#define GIVE_WAY_NICE 10
 
 typedef struct RealSched {
     Sched         base;
@@ -249,6 +252,17 @@ void sched_join(Sched *sched, Task *task)
 void sched_point(Sched *sched, const char *what)
 {
     sched->ops->point(sched, what);
+}
+
+/* Linux keeps a priority per thread, and 0 is the calling one. Elsewhere the whole process would
+ * give way. */
+void sched_give_way(Sched *sched)
+{
+#ifdef __linux__
+    if (!sched_is_simulated(sched)) (void)setpriority(PRIO_PROCESS, 0, GIVE_WAY_NICE);
+#else
+    (void)sched;
+#endif
 }
 
 bool sched_is_simulated(const Sched *sched)

@@ -33,6 +33,8 @@ void  sched_join(Sched *sched, Task *task); /* waits and frees the task; accepts
  * nothing on real threads. */
 void sched_point(Sched *sched, const char *what);
 bool sched_is_simulated(const Sched *sched);
+/* The calling task lets every other one have the processor first, where the system can do that. */
+void sched_give_way(Sched *sched);
 /* Called at every place where the baton may change hands, with the task that got there; nothing
  * on real threads. */
 typedef void (*SchedTrace)(void *arg, int64_t monotonic_ns, const char *task, const char *what);

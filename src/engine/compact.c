@@ -3,6 +3,7 @@
 
 #include "delta/maintain.h"
 
+#define FIRST_MS    1000
 #define LOOK_MS     10000
 #define FILES_LEAST 10 /* a few small files beside large ones are not worth it */
 #define UNKNOWN     ((int64_t)-1)
@@ -114,9 +115,11 @@ static void look_at_all(Compactor *compactor)
 static void run(void *arg)
 {
     Compactor *compactor = arg;
+    int64_t    wait_ms   = FIRST_MS;
     void      *end;
 
-    while (!queue_pop(compactor->stop, LOOK_MS, &end))
+    sched_give_way(compactor->env->sched);
+    for (; !queue_pop(compactor->stop, wait_ms, &end); wait_ms = LOOK_MS)
         look_at_all(compactor);
     if (compactor->finish) look_at_all(compactor);
 }

@@ -10,7 +10,8 @@ TABLES = ("customers", "orders", "order_items")
 
 
 def stream_arguments(lake, table):
-    return lake.options(f"dbo_{table}", table, "--app-id", f"{table}-v1", "--checkpoint", f"checkpoints/{table}") + ["--bootstrap", "--trigger", "continuous"]
+    return lake.options(f"dbo_{table}", table, "--app-id", f"{table}-v1", "--checkpoint", f"checkpoints/{table}") + [
+        "--bootstrap", "--trigger", "continuous", "--compact-bronze", "10", "--compact-facts", "10"]
 
 
 def largest(folder):
@@ -86,7 +87,9 @@ def killed_runs_lose_nothing_and_double_nothing(folder):
                     applies[hit] = applies.get(hit, 0) + 1
         committed = writer.stop()
         server.scan()
-        print(f"# the writer committed {committed} transactions; kills of stream: {steps}; of apply: {applies}", flush=True)
+        compactions = sum(1 for name in ("ops/facts", *(f"bronze/{table}" for table in TABLES)) for _, actions in lake.log(name) for action in actions
+                          if action.get("commitInfo", {}).get("operation") == "OPTIMIZE")
+        print(f"# the writer committed {committed} transactions; kills of stream: {steps}; of apply: {applies}; {compactions} compactions", flush=True)
         equal(any(step not in ("before anything", "between batches") for step in steps), True, f"a kill in the middle of something ({steps})")
         equal(sum(applies.values()) > 0, True, "a kill of an apply that ran")
         for table in TABLES:

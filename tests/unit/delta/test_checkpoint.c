@@ -341,6 +341,50 @@ static void statistics_are_typed_when_the_owner_says_so(void **state)
     world_close(world);
 }
 
+/* With typed statistics alone, what is known of files survives a checkpoint, and the next one. */
+static void typed_statistics_are_read_back(void **state)
+{
+    World      *world = world_new(state);
+    DeltaTable *table = create_table(world, "t");
+    Str         raw   = table_header(table)->metadata_raw;
+    ptrdiff_t   at    = str_find(raw, STR("\"configuration\":{"), 0) +
+                   (ptrdiff_t)strlen("\"configuration\":{");
+    put_commit_str(
+        world, "t", 1,
+        str_printf(world->arena,
+                   "{\"metaData\":%.*s\"delta.checkpoint.writeStatsAsJson\":\"false\",%.*s}\n",
+                   STR_ARG(str_slice(raw, 0, (size_t)at)),
+                   STR_ARG(str_slice(raw, (size_t)at, raw.len))));
+    assert_ok(delta_table_refresh(table, &world->err), &world->err);
+    append_rows(world, table, 17, 25);
+    for (int round = 0; round < 2; round++) {
+        const DeltaFile *file;
+        DeltaBounds      bounds;
+        size_t           next = 0;
+        assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
+        delta_table_close(table);
+        table = open_table(world, "t");
+        assert_int_equal(table->checkpoint_version, 2 + round);
+        assert_true(delta_table_next_file(table, &next, &file));
+        assert_int_equal(file->row_count, 25);
+        assert_true(delta_file_find_bounds(table, file, STR("id"), world->arena, &bounds));
+        assert_str_is(bounds.min, "17");
+        assert_str_is(bounds.max, "41");
+        assert_int_equal(bounds.null_count, 0);
+        assert_true(delta_file_find_bounds(table, file, STR("name"), world->arena, &bounds));
+        assert_str_is(bounds.min, "name 17");
+        assert_str_is(bounds.max, "name 41");
+        assert_true(delta_file_find_bounds(table, file, STR("at"), world->arena, &bounds));
+        assert_true(str_starts_with(bounds.min, STR("2026-01-01T00:00:17.123")));
+        if (round == 0) {
+            put_commit(world, "t", 3, "{\"commitInfo\":{}}\n");
+            assert_ok(delta_table_refresh(table, &world->err), &world->err);
+        }
+    }
+    delta_table_close(table);
+    world_close(world);
+}
+
 static void expired_transactions_are_dropped_when_the_owner_says_so(void **state)
 {
     World      *world = world_new(state);
@@ -449,6 +493,7 @@ int main(void)
         cmocka_unit_test(a_log_without_checkpoints_gets_one),
         cmocka_unit_test(statistics_are_left_out_or_refused_as_the_table_says),
         cmocka_unit_test(statistics_are_typed_when_the_owner_says_so),
+        cmocka_unit_test(typed_statistics_are_read_back),
         cmocka_unit_test(expired_transactions_are_dropped_when_the_owner_says_so),
         cmocka_unit_test(a_protected_old_version_is_not_checkpointed),
         cmocka_unit_test(a_failure_of_the_checkpoint_is_only_logged),
