@@ -28,7 +28,9 @@ class Engines:
         if self._spark is None:
             self._spark = open_session()
             for key, value in (("spark.databricks.delta.retentionDurationCheck.enabled", "false"),
-                               ("spark.databricks.delta.vacuum.parallelDelete.enabled", "false"),
+                               ("spark.databricks.delta.snapshotPartitions", "1"), ("spark.sql.shuffle.partitions", "1"),
+                               ("spark.sql.adaptive.enabled", "false"), ("spark.sql.codegen.wholeStage", "false"),
+                               ("spark.sql.codegen.factoryMode", "NO_CODEGEN"),  # compiling takes longer than these rows do
                                ("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")):
                 self._spark.conf.set(key, value)
         return self._spark

@@ -14,7 +14,7 @@ from engines import *  # noqa: E402,F403
 from lib import *  # noqa: E402,F403
 import spark_tables  # noqa: E402,F401 - registers its tests
 
-STEPS_A_SEED = 10
+STEPS_A_SEED = 7
 WORDS = ("plain", "", "it's", "Łódź 大阪", "🚚", None, "a longer text, longer than an inlined string", "tab\there")
 
 
@@ -41,7 +41,7 @@ class Interleaving:
         self.bronze_rows = 0
 
     def apply_options(self):
-        return ("--deletion-vectors", "true" if self.vectors else "false") if "--deletion-vectors" in tidelake("apply", "--help").stdout else ()
+        return ("--deletion-vectors=" + ("true" if self.vectors else "false"),)
 
     def say(self, text):
         self.history.append(text)
