@@ -82,15 +82,27 @@ def in_order(rows):
     return sorted(({name: canonical(value) for name, value in row.items()} for row in rows), key=lambda row: json.dumps(row, sort_keys=True))
 
 
-def spark_rows(path, version=None):
-    """Instants come in UTC: the process runs with TZ=UTC, and collect() drops the zone, which is put back."""
+def with_zone(value, kind):
+    """collect() drops the zone of an instant, which is UTC in this process (TZ=UTC); it is put back."""
     import datetime
+    name = kind.typeName()
+    if value is None:
+        return None
+    if name == "timestamp":
+        return value.replace(tzinfo=datetime.timezone.utc)
+    if name == "array":
+        return [with_zone(item, kind.elementType) for item in value]
+    if name == "map":
+        return {with_zone(key, kind.keyType): with_zone(item, kind.valueType) for key, item in value.items()}
+    if name == "struct":
+        return {field.name: with_zone(value[field.name], field.dataType) for field in kind.fields}
+    return value
+
+
+def spark_rows(path, version=None):
     reader = engines.spark.read.format("delta")
     frame = (reader if version is None else reader.option("versionAsOf", version)).load(path)
-    zoned = {field.name for field in frame.schema.fields if field.dataType.typeName() == "timestamp"}
-    rows = [{name: value.replace(tzinfo=datetime.timezone.utc) if name in zoned and value is not None else value
-             for name, value in row.asDict().items()} for row in frame.collect()]
-    return in_order(rows)
+    return in_order([with_zone(row, frame.schema) for row in frame.collect()])
 
 
 def deltalake_rows(path, version=None):

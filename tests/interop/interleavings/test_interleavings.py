@@ -40,9 +40,6 @@ class Interleaving:
         self.silver, self.bronze = str(folder / "lake/silver/item"), str(folder / "lake/bronze/item")
         self.bronze_rows = 0
 
-    def apply_options(self):
-        return ("--deletion-vectors=" + ("true" if self.vectors else "false"),)
-
     def say(self, text):
         self.history.append(text)
 
@@ -96,7 +93,7 @@ class Interleaving:
     def replicate(self):
         self.server.scan()
         self.lake.stream("dbo_item", "item", check=True)
-        self.lake.apply("dbo_item", "item", *self.apply_options(), check=True)
+        self.lake.apply("dbo_item", "item", f"--deletion-vectors={'true' if self.vectors else 'false'}", check=True)
         for key, row in self.pending.items():
             if row is None:
                 self.rows.pop(key, None)
@@ -153,7 +150,7 @@ class Interleaving:
         engines.spark.sql(text)
 
     def spark_values(self, rows):
-        text = ", ".join("(" + ", ".join("CAST(NULL AS STRING)" if value is None else spark_text(value) for value in row) + ")" for row in self.literals(rows))
+        text = ", ".join("(" + ", ".join(spark_text(value) for value in row) + ")" for row in self.literals(rows))
         columns = ", ".join(f"`{self.called(name)}`" for name in self.names())
         casts = ", ".join(f"CAST(`{self.called(name)}` AS {self.extras.get(name, 'STRING' if name == 'note' else 'INT')}) AS `{self.called(name)}`" for name in self.names())
         return f"(SELECT {casts} FROM VALUES {text} AS s({columns}))"
@@ -332,7 +329,7 @@ class Interleaving:
 
 
 def spark_text(value):
-    return str(value) if isinstance(value, int) else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "NULL" if value is None else str(value) if isinstance(value, int) else "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def define(seed):
