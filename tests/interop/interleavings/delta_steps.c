@@ -155,7 +155,8 @@ static bool change_rows(Steps *steps)
                            .adds      = ARENA_ARRAY(steps->arena, DeltaAdd, files)};
     DeltaOutcome outcome;
 
-    bool ok = delta_writer_open(steps->table, STR("interop"), NULL, &change.writer, &steps->err) &&
+    bool ok = delta_table_check_writable(steps->table, DELTA_CHANGES, &steps->err) &&
+              delta_writer_open(steps->table, STR("interop"), NULL, &change.writer, &steps->err) &&
               change_files(steps, &change) && write_query(steps, &change, argument(steps, 1)) &&
               delta_writer_publish(change.writer, change.adds, change.add_count, &steps->err);
     DeltaCommit commit = {.operation      = STR("MERGE"),
