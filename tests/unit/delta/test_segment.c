@@ -293,6 +293,54 @@ static void a_torn_commit_names_file_line_and_byte(void **state)
     world_close(world);
 }
 
+/* 1.6: they save nothing, and are passed over, whatever is in them; so is what is not ours. */
+static void log_compaction_files_are_not_read(void **state)
+{
+    World *world = world_new(state);
+    put_commit(world, "t", 0, PROTOCOL METADATA);
+    for (int64_t version = 1; version <= 4; version++)
+        put_commit_str(world, "t", version,
+                       str_printf(world->arena, "{\"add\":{\"path\":\"f%lld\",\"size\":1}}\n",
+                                  (long long)version));
+    put_text(world,
+             log_path(world, "t", "00000000000000000001.00000000000000000003.compacted.json"),
+             "no JSON");
+    put_text(world,
+             log_path(world, "t", "00000000000000000002.00000000000000000009.compacted.json"),
+             "{\"add\":{\"path\":\"other\",\"size\":1}}\n");
+    put_text(world, log_path(world, "t", "00000000000000000004.crc"), "");
+    assert_opens(world, NO_VERSION, 4, 4);
+    world_close(world);
+}
+
+/* 1.5: texts stay as they are, whatever a JSON library would make of them. */
+static void odd_numbers_and_letters_survive(void **state)
+{
+    static const char stats[] =
+        "{\"numRecords\":1,\"minValues\":{\"n\":"
+        "12345678901234567890123456789012345678,\"r\":1e999,\"s\":\"a\\u0000b\"}}";
+    World     *world = world_new(state);
+    Buf        line  = buf_new(world->arena, 0);
+    JsonWriter json  = json_writer(&line, false, false);
+    buf_append_c(&line, PROTOCOL METADATA "{\"add\":{\"path\":\"f\",\"size\":1,\"stats\":");
+    json_str(&json, str_from_c(stats));
+    buf_append_c(&line, ",\"tags\":{\"t\":\"x\\u0000y\",\"u\":\"\\ud83d\\ude00\"}}}");
+    put_commit_str(world, "t", 0, buf_str(&line));
+    for (int round = 0; round < 2; round++) { /* from the commit, then from a checkpoint */
+        DeltaTable      *table = open_table(world, "t");
+        size_t           at    = 0;
+        const DeltaFile *file;
+        assert_true(delta_table_next_file(table, &at, &file));
+        assert_str_is(delta_file_get_stats(file, world->arena), stats);
+        assert_true(str_find(file->extra_members, STR("x\\u0000y"), 0) > 0);
+        assert_int_equal(file->row_count, 1);
+        if (round == 0) assert_ok(delta_table_checkpoint(table, &world->err), &world->err);
+        if (round == 1) assert_int_equal(table->checkpoint_version, 0);
+        delta_table_close(table);
+    }
+    world_close(world);
+}
+
 static void a_log_without_its_header_is_damaged(void **state)
 {
     World *world = world_new(state);
@@ -542,6 +590,8 @@ int main(void)
         cmocka_unit_test(a_good_checksum_lets_the_hint_be_used),
         cmocka_unit_test(empty_files_are_absent_or_damage),
         cmocka_unit_test(a_torn_commit_names_file_line_and_byte),
+        cmocka_unit_test(log_compaction_files_are_not_read),
+        cmocka_unit_test(odd_numbers_and_letters_survive),
         cmocka_unit_test(a_log_without_its_header_is_damaged),
         cmocka_unit_test(a_multi_part_checkpoint_counts_when_it_is_whole),
         cmocka_unit_test(of_two_checkpoints_at_a_version_either_will_do),
