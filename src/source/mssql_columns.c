@@ -98,16 +98,20 @@ static CapturedColumn captured_column(const Rows *rows, size_t row, const Captur
     return column;
 }
 
+static SqlQuery captured_question(Arena *arena, Str capture_instance)
+{
+    return mssql_question(arena, STR("EXEC sys.sp_cdc_get_captured_columns @capture_instance = ?;"),
+                          (SqlParam[]){param_str(capture_instance)}, 1);
+}
+
 static bool read_captured(SqlConn *conn, Str capture_instance, Arena *arena, CachedInstance *out,
                           Err *err)
 {
-    Arena     *scratch = arena_new();
-    SqlParam   param   = param_str(capture_instance);
-    Rows       rows    = {0};
+    Arena     *scratch  = arena_new();
+    SqlQuery   question = captured_question(scratch, capture_instance);
+    Rows       rows     = {0};
     CapturedAt at;
-    bool       ok = mssql_rows_on(conn,
-                                  STR("EXEC sys.sp_cdc_get_captured_columns @capture_instance = ?;"),
-                                  &param, 1, LIMIT_COLUMNS, scratch, &rows, err);
+    bool       ok = mssql_answer_on(conn, &question, LIMIT_COLUMNS, scratch, &rows, err);
 
     if (!ok && err->native == 22981) mssql_explain_access_error(capture_instance, err);
     ok = ok && find_captured_columns(&rows, &at, err);
@@ -121,6 +125,17 @@ static bool read_captured(SqlConn *conn, Str capture_instance, Arena *arena, Cac
     return ok;
 }
 
+static const CachedInstance *find_cached(const ColumnCache *cache, const CaptureInstance *instance)
+{
+    for (size_t i = 0; i < cache->instances.count; i++) {
+        const CachedInstance *cached = &cache->instances.items[i];
+        if (str_equal(cached->name, instance->name) &&
+            cached->create_date_us == instance->create_date_us)
+            return cached;
+    }
+    return NULL;
+}
+
 static bool cached_instance(Mssql *mssql, SqlConn *conn, const CaptureInstance *instance,
                             const CachedInstance **out, Err *err)
 {
@@ -128,12 +143,8 @@ static bool cached_instance(Mssql *mssql, SqlConn *conn, const CaptureInstance *
     CachedInstance read  = {.name           = str_copy(mssql->cache_arena, instance->name),
                             .create_date_us = instance->create_date_us};
 
-    for (size_t i = 0; i < cache->instances.count; i++) {
-        *out = &cache->instances.items[i];
-        if (str_equal((*out)->name, instance->name) &&
-            (*out)->create_date_us == instance->create_date_us)
-            return true;
-    }
+    *out = find_cached(cache, instance);
+    if (*out) return true;
     if (!read_captured(conn, instance->name, mssql->cache_arena, &read, err)) return false;
     CachedInstance *added = LIST_PUSH(mssql->cache_arena, &cache->instances);
     *added                = read;
@@ -143,18 +154,23 @@ static bool cached_instance(Mssql *mssql, SqlConn *conn, const CaptureInstance *
 
 /* --- Q22 --- */
 
+static SqlQuery source_question(Arena *arena, Str schema, Str table)
+{
+    return mssql_question(
+        arena,
+        STR("SELECT c.name, c.column_id, c.is_computed, c.is_nullable, c.collation_name\n"
+            "FROM sys.columns AS c\n"
+            "WHERE c.object_id = OBJECT_ID(QUOTENAME(?) + N'.' + QUOTENAME(?))\n"
+            "ORDER BY c.column_id;"),
+        (SqlParam[]){param_str(schema), param_str(table)}, 2);
+}
+
 static bool read_source(SqlConn *conn, Arena *arena, CachedTable *out, Err *err)
 {
     Arena   *scratch  = arena_new();
-    SqlParam params[] = {param_str(out->schema), param_str(out->table)};
+    SqlQuery question = source_question(scratch, out->schema, out->table);
     Rows     rows     = {0};
-    bool     ok       = mssql_rows_on(
-                  conn,
-                  STR("SELECT c.name, c.column_id, c.is_computed, c.is_nullable, c.collation_name\n"
-                                "FROM sys.columns AS c\n"
-                                "WHERE c.object_id = OBJECT_ID(QUOTENAME(?) + N'.' + QUOTENAME(?))\n"
-                                "ORDER BY c.column_id;"),
-                  params, 2, LIMIT_COLUMNS, scratch, &rows, err);
+    bool     ok       = mssql_answer_on(conn, &question, LIMIT_COLUMNS, scratch, &rows, err);
 
     if (ok) {
         out->columns      = ARENA_ARRAY(arena, SourceColumn, rows.block.row_count + 1);
@@ -169,6 +185,18 @@ static bool read_source(SqlConn *conn, Arena *arena, CachedTable *out, Err *err)
     return ok;
 }
 
+static const CachedTable *find_cached_table(const ColumnCache     *cache,
+                                            const CaptureInstance *instance)
+{
+    for (size_t i = 0; i < cache->tables.count; i++) {
+        const CachedTable *cached = &cache->tables.items[i];
+        if (str_equal(cached->schema, instance->source_schema) &&
+            str_equal(cached->table, instance->source_table))
+            return cached;
+    }
+    return NULL;
+}
+
 static bool cached_table(Mssql *mssql, SqlConn *conn, const CaptureInstance *instance,
                          const CachedTable **out, Err *err)
 {
@@ -176,11 +204,8 @@ static bool cached_table(Mssql *mssql, SqlConn *conn, const CaptureInstance *ins
     CachedTable  read  = {str_copy(mssql->cache_arena, instance->source_schema),
                           str_copy(mssql->cache_arena, instance->source_table), NULL, 0};
 
-    for (size_t i = 0; i < cache->tables.count; i++) {
-        *out = &cache->tables.items[i];
-        if (str_equal((*out)->schema, read.schema) && str_equal((*out)->table, read.table))
-            return true;
-    }
+    *out = find_cached_table(cache, instance);
+    if (*out) return true;
     if (!read_source(conn, mssql->cache_arena, &read, err)) return false;
     CachedTable *added = LIST_PUSH(mssql->cache_arena, &cache->tables);
     *added             = read;
@@ -223,12 +248,32 @@ static void describe_source(const CaptureTable *table, const CachedTable *source
         }
 }
 
+/* What is not known yet, in one request. Where all is known, what waits on the connection stays. */
+static bool ask_columns_ahead(const Mssql *mssql, SqlConn *conn, const CaptureTable *table,
+                              Err *err)
+{
+    Arena                 *arena     = arena_new();
+    Questions             *questions = ARENA_NEW(arena, Questions);
+    const CaptureInstance *first     = &table->instances[0];
+    bool                   ok        = true;
+
+    for (size_t i = 0; i < table->instance_count; i++)
+        if (!find_cached(mssql->cache, &table->instances[i]))
+            questions_add(questions, captured_question(arena, table->instances[i].name));
+    if (!find_cached_table(mssql->cache, first))
+        questions_add(questions, source_question(arena, first->source_schema, first->source_table));
+    if (questions->count > 1) ok = mssql_ask_ahead_on(conn, questions, err);
+    arena_close(arena);
+    return ok;
+}
+
 bool mssql_load_columns(Mssql *mssql, SqlConn *conn, Arena *arena, CaptureTable *table, Err *err)
 {
     const CachedInstance *instance;
     const CachedTable    *source;
 
     if (!mssql->cache) mssql->cache = ARENA_NEW(mssql->cache_arena, ColumnCache);
+    if (!ask_columns_ahead(mssql, conn, table, err)) return false;
     for (size_t i = 0; i < table->instance_count; i++) {
         CaptureInstance *out = &table->instances[i];
         if (!cached_instance(mssql, conn, out, &instance, err)) return false;
