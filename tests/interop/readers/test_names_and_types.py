@@ -12,6 +12,7 @@ import deltalake
 
 from three import Duck, Spark, canonical_rows, query_builder_rows
 
+WHOLE = bool(os.environ.get("INTEROP_ALL"))  # Spark takes seconds for every step
 NAMES = ["Order Id", "a,b;c", "{x} (y)", "k=v", "na[me] \"q\" 'a' `b`", "dot.ted", "Größe 😀", "select"]
 
 
@@ -85,7 +86,7 @@ def mapped_tables_go_back_and_forth(lake, server, spark, duck):
 
 def their_mapped_tables_are_read(folder, spark):
     session = spark.session
-    for mode in ("name", "id"):
+    for mode in ("name", "id") if WHOLE else ("id",):
         path = folder / f"by_{mode}"
         session.sql(f"CREATE TABLE delta.`{path}` (id INT, `the text` STRING, gone INT, s STRUCT<`in ner`: INT, other: ARRAY<STRUCT<x: INT>>>, part DATE) USING delta "
                     f"PARTITIONED BY (part) TBLPROPERTIES ('delta.columnMapping.mode' = '{mode}')")
@@ -179,7 +180,8 @@ def names_and_types_mean_the_same_to_all(folder):
         their_mapped_tables_are_read(folder, spark)
         types_grow_in_bronze(lake, server, spark, duck)
         their_widened_types_are_read(folder, spark)
-        in_commit_times_are_kept_by_both(lake, server, spark)
+        if WHOLE:
+            in_commit_times_are_kept_by_both(lake, server, spark)
     finally:
         server.close()
         spark.session.stop()
