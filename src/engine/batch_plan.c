@@ -22,7 +22,7 @@ bool stream_ask_ahead(Stream *stream, Lsn end, bool with_end_time, Err *err)
 static bool check_source(Batch *batch, Err *err)
 {
     Stream      *stream = batch->stream;
-    CaptureTable now;
+    CaptureTable now    = {0};
     DdlEvent    *ddl;
     size_t       count;
 

@@ -261,7 +261,7 @@ static bool changed(const Stream *stream, size_t column, const CapturedColumn *n
 
 bool stream_check_ddl(Stream *stream, const DdlEvent *ddl, size_t count, Err *err)
 {
-    CaptureTable now;
+    CaptureTable now = {0};
 
     mssql_forget_columns(stream->mssql);
     if (!mssql_find_table(stream->mssql, stream->options->capture_instance, stream->arena, &now,

@@ -38,6 +38,7 @@ static bool take_name(Str text, size_t *at, Arena *arena, Str *out, Err *err)
 {
     size_t begin;
 
+    *out = STR_EMPTY;
     skip_blanks(text, at);
     if (*at < text.len && text.ptr[*at] == '`') {
         if (!quoted_name(text, at, arena, out, err)) return false;

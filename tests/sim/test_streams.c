@@ -175,6 +175,52 @@ static void a_start_waits_for_the_one_before(void **state)
     world_close(world);
 }
 
+/* 0.5: a connection that breaks is replaced, and only what keeps breaking ends a stream. */
+static void trouble_that_passes_ends_no_stream(void **state)
+{
+    World *world = orders_and_customers(state, 1);
+    Lsn    start = world_max_lsn(world);
+    Many   many  = {.world = world};
+
+    add_stream(&many, "orders", start);
+    add_stream(&many, "customers", start);
+    for (size_t i = 0; i < many.count; i++)
+        many.runs[i].options.trigger = TRIGGER_CONTINUOUS;
+    spawn(&many);
+    clock_sleep_ms(world_clock(world), 5000, NULL);
+    sim_sql_driver_add_fault(many.process->sql, &(SimSqlFault){.expect   = "fn_cdc_get_max_lsn",
+                                                               .times    = 3,
+                                                               .sqlstate = "08S01",
+                                                               .kills    = true});
+    clock_sleep_ms(world_clock(world), 60000, NULL);
+    assert_int_equal(world_line_count(world, "WARN source the source failed, trying again"), 3);
+    (void)shop_insert(world, 1);
+    world_commit(world, "INSERT INTO dbo.customers VALUES (7)");
+    clock_sleep_ms(world_clock(world), 5000, NULL);
+    assert_bronze_ids(world, "1");
+    assert_rows(world, "7\n", "SELECT id FROM {lake/bronze/customers}");
+
+    /* The change table of one stays out of reach. */
+    sim_sql_driver_add_fault(many.process->sql,
+                             &(SimSqlFault){.expect   = "FROM cdc.[dbo_customers_CT]",
+                                            .times    = 1000,
+                                            .sqlstate = "08S01",
+                                            .kills    = true});
+    (void)shop_insert(world, 2);
+    world_commit(world, "INSERT INTO dbo.customers VALUES (8)");
+    clock_sleep_ms(world_clock(world), 60000, NULL);
+    (void)shop_insert(world, 3);
+    clock_sleep_ms(world_clock(world), 5000, NULL);
+    assert_bronze_ids(world, "1 2 3");
+    assert_int_equal(world_line_count(world, "failed for the last time, giving up"), 1);
+    assert_int_equal(world_line_count(world, "stream failed stream=dbo_customers"), 1);
+    cancel_request(many.process->cancel);
+    stop(&many);
+    assert_int_equal(many.runs[0].err.code, ERR_CANCELLED);
+    assert_err(&many.runs[1].err, ERR_SOURCE, "planned by the test");
+    world_close(world);
+}
+
 /* dbo.t00 ... dbo.t39, read by a login that lacks one grant. */
 static void make_forty(World *world)
 {
@@ -288,6 +334,7 @@ int main(void)
         property_test(a_failed_start_stops_all),
         cmocka_unit_test(a_start_waits_for_the_one_before),
         cmocka_unit_test(a_bronze_of_another_table_is_refused_at_once),
+        cmocka_unit_test(trouble_that_passes_ends_no_stream),
         cmocka_unit_test(thirty_nine_go_on_without_the_one_that_lacks_a_grant),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
