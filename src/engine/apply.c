@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #include "engine/apply_internal.h"
+#include "engine/apply_waves.h"
 #include "state/bronze.h"
 #include "state/facts.h"
 
@@ -51,14 +52,18 @@ ApplyPlan plan_apply(OptLsn completed, OptLsn whole, const ControlRow *row)
     return plan;
 }
 
-/* Newest completion and newest chunked open in the facts; refuses an open one, whose waves this
- * version cannot apply. */
-static bool find_completed(Apply *apply, OptLsn *completed, OptLsn *opened, Err *err)
+/* What the facts say of snapshots, whoever took them. */
+typedef struct Announced {
+    OptLsn          completed; /* the newest completion */
+    const FactsRow *opened;    /* the newest chunked open; NULL: none */
+} Announced;
+
+static bool find_announced(Apply *apply, Announced *out, Err *err)
 {
     FactsRow *rows;
     size_t    count;
 
-    *completed = *opened = (OptLsn){0};
+    *out = (Announced){.opened = NULL};
     if (!apply->facts) return true;
     if (!facts_find_snapshots(apply->facts, apply->options->bronze.label, STR_EMPTY, apply->arena,
                               &rows, &count, err))
@@ -66,18 +71,14 @@ static bool find_completed(Apply *apply, OptLsn *completed, OptLsn *opened, Err 
     for (size_t i = 0; i < count; i++) {
         OpenDetail detail;
         if (!str_equal_c(rows[i].event, EVENT_SNAPSHOT_OPEN)) {
-            *completed = newer_of(*completed, rows[i].max_lsn);
+            out->completed = newer_of(out->completed, rows[i].max_lsn);
             continue;
         }
         (void)payload_parse_open(rows[i].detail, &detail);
-        if (!detail.is_full) *opened = newer_of(*opened, rows[i].max_lsn);
+        if (detail.is_full || !rows[i].max_lsn.is_set) continue;
+        if (!out->opened || lsn_compare(rows[i].max_lsn.lsn, out->opened->max_lsn.lsn) > 0)
+            out->opened = &rows[i];
     }
-    if (opened->is_set && (!completed->is_set || lsn_compare(opened->lsn, completed->lsn) > 0))
-        return err_set(err, ERR_UNSUPPORTED,
-                       "a chunked snapshot at %s of %.*s is open and this version cannot apply its "
-                       "waves; finish it with mssql-cdc-pyspark's backfill, or let "
-                       "its silver job run",
-                       lsn_format(opened->lsn).text, STR_ARG(apply->options->bronze.label));
     return true;
 }
 
@@ -181,9 +182,12 @@ static const DeltaFile **bronze_files(Apply *apply, DeltaTable *table, size_t *c
     const DeltaFile **files = ARENA_ARRAY(apply->arena, const DeltaFile *,
                                           delta_table_get_file_count(table) + 1);
     const DeltaFile  *file;
-    Str               zero  = STR("0");
-    LsnText           after = lsn_format(apply->plan.after.lsn);
-    Str               low   = str_from_c(after.text);
+    Str               zero       = STR("0");
+    LsnText           after      = lsn_format(apply->plan.after.lsn);
+    Str               low        = str_from_c(after.text);
+    bool              has_chunks = apply->waves.chunk_count > 0;
+    LsnText           stamp      = lsn_format(apply->waves.oldest_stamp);
+    Str               oldest     = str_from_c(stamp.text);
 
     *count_out = 0;
     for (size_t at = 0; delta_table_next_file(table, &at, &file);) {
@@ -193,6 +197,9 @@ static const DeltaFile **bronze_files(Apply *apply, DeltaTable *table, size_t *c
         if (!may && apply->plan.with_snapshot_rows)
             may = delta_file_may_hold_range(table, file, STR("_operation"), &zero, true, &zero,
                                             true);
+        if (!may && has_chunks) /* the chunks' rows, and what changed their keys since */
+            may = delta_file_may_hold_range(table, file, STR("_start_lsn"), &oldest, true, NULL,
+                                            false);
         if (may) files[(*count_out)++] = file;
     }
     return files;
@@ -201,8 +208,9 @@ static const DeltaFile **bronze_files(Apply *apply, DeltaTable *table, size_t *c
 static bool pin_bronze(Apply *apply, Err *err)
 {
     /* NULL in a table that is older than the column. */
-    static const Column column   = {.name = {"_snapshot", 9}, .type = {.kind = TYPE_STRING}};
-    const Schema        snapshot = {.columns = &column, .column_count = 1};
+    static const Column added[]  = {{.name = {"_snapshot", 9}, .type = {.kind = TYPE_STRING}},
+                                    {.name = {"_chunk", 6}, .type = {.kind = TYPE_INTEGER}}};
+    const Schema        snapshot = {.columns = added, .column_count = COUNT_OF(added)};
     Schema              columns;
     DeltaTable         *table = bronze_get_table(apply->bronze);
     const DeltaFile   **files;
@@ -212,22 +220,27 @@ static bool pin_bronze(Apply *apply, Err *err)
     apply->bronze_schema = schema_copy(apply->arena, delta_table_get_schema(table));
     if (!check_keys(apply, err)) return false;
     files = bronze_files(apply, table, &count);
-    if (count == 0) return true;
+    if (count == 0 && apply->waves.chunk_count == 0) return true;
     columns = schema_merge(apply->arena, &apply->bronze_schema, &snapshot);
     if (!delta_scan_sql(table, files, count, &columns, false, apply->arena, &scan, err))
         return false;
     apply->changes = apply_sql_select_changes(&apply->sql, scan, &apply->bronze_schema,
                                               &apply->plan);
+    if (apply->waves.chunk_count == 0) return true;
+    apply->chunk_rows = apply_sql_select_chunks(&apply->sql, scan, &apply->waves);
+    apply->changes    = apply_sql_add_waves(&apply->sql, apply->changes, scan, apply->chunk_rows,
+                                            &apply->bronze_schema, &apply->plan, &apply->waves);
     return true;
 }
 
 /* Everything that is read before anything is decided: control, facts, then bronze pinned last. */
 static bool read_state(Apply *apply, Err *err)
 {
-    Env   *env = apply->env;
-    OptLsn completed, opened, whole = {0};
-    Offset at;
-    bool   found;
+    Env      *env = apply->env;
+    Announced announced;
+    OptLsn    whole = {0};
+    Offset    at;
+    bool      found;
 
     if (!read_control(apply, err)) return false;
     if (!delta_table_exists(env->delta, apply->options->bronze.path, &apply->result->bronze_found,
@@ -238,16 +251,22 @@ static bool read_state(Apply *apply, Err *err)
     if (apply->options->facts.path.len &&
         !facts_open(env->delta, &apply->options->facts, &apply->facts, err))
         return false;
-    if (!find_completed(apply, &completed, &opened, err)) return false;
+    if (!find_announced(apply, &announced, err)) return false;
     if (!warn_unknown_target(apply, err)) return false;
+    if (announced.opened &&
+        (!announced.completed.is_set ||
+         lsn_compare(announced.opened->max_lsn.lsn, announced.completed.lsn) > 0) &&
+        !apply_read_waves(apply, announced.opened, err))
+        return false;
     if (!bronze_open(env->delta, &apply->options->bronze, &apply->bronze, err)) return false;
     if (!bronze_find_snapshot(apply->bronze, apply->options->instances,
                               apply->options->instance_count, apply->silver_row.snapshot_lsn,
                               &found, &at, err))
         return false;
-    if (!opened.is_set && !refuse_unannounced_chunks(apply, err)) return false;
+    if (!announced.opened && !refuse_unannounced_chunks(apply, err)) return false;
     if (found) whole = OPT_LSN(at.lsn);
-    apply->plan = plan_apply(completed, whole, &apply->silver_row);
+    apply->plan = plan_apply(announced.completed, whole, &apply->silver_row);
+    apply_choose_waves(apply);
     return pin_bronze(apply, err);
 }
 
@@ -268,15 +287,15 @@ static bool look_at_changes(Apply *apply, Err *err)
         Str name = duck_quote_literal(apply->arena, apply->options->instances[i]);
         buf_printf(&names, "%slower(%.*s)", i ? ", " : "", STR_ARG(name));
     }
-    if (!duck_query(
-            apply->session,
-            str_printf(
-                apply->arena,
-                "SELECT max(_start_lsn) FILTER (_operation <> 0), any_value(_capture_instance) "
-                "FILTER (lower(_capture_instance) NOT IN (%.*s)), count(*) "
-                "FROM (%.*s)",
-                STR_ARG(buf_str(&names)), STR_ARG(apply->changes)),
-            apply->arena, &rows, err))
+    if (!duck_query(apply->session,
+                    str_printf(apply->arena,
+                               "SELECT max(_start_lsn) FILTER (_operation <> 0 AND "
+                               "_capture_instance IS NOT NULL), "
+                               "any_value(_capture_instance) "
+                               "FILTER (lower(_capture_instance) NOT IN (%.*s)), count(*) "
+                               "FROM (%.*s)",
+                               STR_ARG(buf_str(&names)), STR_ARG(apply->changes)),
+                    apply->arena, &rows, err))
         goto done;
     if (!row_stream_next(rows, &block, err)) goto done;
     if (!column_is_null(&block.columns[1], 0)) {
@@ -307,16 +326,18 @@ static bool record(Apply *apply, Err *err)
     Offset end      = {.lsn       = apply->bronze_row.end_lsn.lsn,
                        .commit_ts = apply->bronze_row.end_commit_ts};
 
+    OptLsn open = apply->waves.is_open ? OPT_LSN(apply->waves.snapshot) : (OptLsn){0};
+
     apply->result->applied_lsn = applied;
-    if (!control_set_position(apply->control, apply->options->silver.label, applied, snapshot,
-                              (OptLsn){0}, (OptI64){0}, err))
+    if (!control_set_position(apply->control, apply->options->silver.label, applied, snapshot, open,
+                              apply->waves.newest_wave, err))
         return false;
     if (!apply->facts) {
         log_warn(apply->env->log, "apply", "without facts silver's verdict is not advanced",
                  LOG_STR("silver", apply->options->silver.label));
         return true;
     }
-    if (!apply->bronze_row.end_lsn.is_set) return true;
+    if (!apply->bronze_row.end_lsn.is_set || apply->waves.is_open) return true;
     return control_advance(apply->control, apply->options->silver.label, &end,
                            apply->options->granularity, &apply->result->finalized_until, err);
 }
@@ -335,7 +356,8 @@ static bool run(Apply *apply, Err *err)
     }
     if (!apply_open_silver(apply, err)) return false;
     if (!duck_session_open(apply->env->duck, &apply->session, err)) return false;
-    if (!look_at_changes(apply, err) || !apply_merge(apply, err) || !record(apply, err))
+    if (!apply_find_stale(apply, err) || !look_at_changes(apply, err) || !apply_merge(apply, err) ||
+        !record(apply, err))
         return false;
     log_info(apply->env->log, "apply", "silver is up to bronze",
              LOG_STR("silver", apply->options->silver.label),

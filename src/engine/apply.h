@@ -9,6 +9,7 @@
 typedef struct ApplyOptions {
     TableRef    bronze, silver, control;
     TableRef    facts; /* path empty: none; the verdict is then not advanced */
+    TableRef    plans; /* path empty: next to bronze */
     Granularity granularity;
     const Str  *instances; /* of the table, whose rows are ours; at least 1 */
     size_t      instance_count;
@@ -22,14 +23,14 @@ typedef struct ApplyResult {
     OptLsn  applied_lsn;
     OptTime finalized_until;
     int64_t rows_written, rows_deleted;
-    int64_t waves_applied; /* of chunked snapshots; 0 in this version */
+    int64_t waves_applied; /* of the open chunked snapshot */
 } ApplyResult;
 
 /* Brings silver up to what bronze holds now, records the position, then moves silver's verdict. A
  * crash between any two steps, and a call with nothing new, change no row that is right. `out`
- * tells what was done; without a bronze table that is nothing.
- * Errors: ERR_STATE (rows that are not of this table, chunks without their open), ERR_UNSUPPORTED
- * (a chunked snapshot is open), ERR_CONFLICT (others kept changing silver), ERR_QUERY_ENGINE,
+ * tells what was done; without a bronze table that is nothing. While a chunked snapshot is open its waves are applied
+ * as they come, and the verdict is held.
+ * Errors: ERR_STATE (rows that are not of this table, chunks without their open or their bounds), ERR_CONFLICT (others kept changing silver), ERR_QUERY_ENGINE,
  * ERR_STORE, ERR_CANCELLED. */
 bool apply_run(Env *env, const ApplyOptions *options, ApplyResult *out, Err *err) MUST_CHECK;
 

@@ -5,6 +5,7 @@
 #include "engine/apply.h"
 #include "state/bronze.h"
 #include "state/facts.h"
+#include "state/payload_chunks.h"
 
 /* What to apply (7.2), decided from control, facts and bronze before anything is written. */
 typedef struct ApplyPlan {
@@ -17,6 +18,26 @@ typedef struct ApplyPlan {
 /* `completed`: newest completion event; `whole`: newest whole snapshot in bronze; `row`: silver's
  * position. */
 ApplyPlan plan_apply(OptLsn completed, OptLsn whole, const ControlRow *row);
+
+/* A chunk of the open snapshot that is in bronze. */
+typedef struct WaveChunkRow {
+    int64_t     chunk, wave;
+    ChunkBounds bounds;
+    Lsn         stamp;
+    Str         lo, hi; /* for statistics; lo_text, hi_text NULL: open */
+    const Str  *lo_text, *hi_text;
+} WaveChunkRow;
+
+typedef struct ApplyWaves {
+    bool          is_open; /* a chunked snapshot is; the rest is about it */
+    Lsn           snapshot;
+    const Str    *keys; /* it is cut along */
+    size_t        key_count;
+    WaveChunkRow *chunks; /* every recorded one; after apply_choose_waves those that are new */
+    size_t        chunk_count;
+    Lsn           oldest_stamp; /* of the new chunks */
+    OptI64        newest_wave;  /* applied after this call */
+} ApplyWaves;
 
 /* One call, as far as SQL is concerned. All texts live in `arena`. */
 typedef struct ApplySql {
@@ -39,7 +60,9 @@ typedef struct Apply {
     ControlRow          bronze_row, silver_row; /* as read before bronze was pinned */
     Schema              bronze_schema;
     ApplyPlan           plan;
+    ApplyWaves          waves;
     ApplySql            sql;
+    Str                 chunk_rows; /* SELECT of the new chunks' rows */
     Str     changes; /* SELECT of the rows to apply; empty: there are no files of them */
     OptLsn  newest;  /* newest change among them */
     bool    has_rows;
@@ -66,6 +89,12 @@ bool apply_merge(Apply *apply, Err *err) MUST_CHECK;
  *              the new image, NULL: none, it goes with the inserts */
 Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema *bronze,
                              const ApplyPlan *plan);
+/* The rows of the new chunks. */
+Str apply_sql_select_chunks(const ApplySql *sql, Str bronze_scan, const ApplyWaves *waves);
+/* `changes` with those rows, every later change of their keys, and a delete for each row of the temp table
+ * `stale`. */
+Str apply_sql_add_waves(const ApplySql *sql, Str changes, Str bronze_scan, Str chunk_rows,
+                        const Schema *bronze, const ApplyPlan *plan, const ApplyWaves *waves);
 Str apply_sql_make_chg(const ApplySql *sql, Str changes, const Schema *bronze);
 /* The newest image per key as rows of silver, deletes left out: what an empty silver is filled
  * with. */

@@ -3,6 +3,7 @@
  * written anew; what is new goes into a file of its own. */
 #include "engine/apply_files.h"
 #include "engine/apply_internal.h"
+#include "engine/apply_waves.h"
 #include "state/silver.h"
 
 #include "base/buf.h"
@@ -531,7 +532,9 @@ bool apply_merge(Apply *apply, Err *err)
     for (int attempt = 1;; attempt++) {
         Err why = ERR_INIT;
         /* whoever came first may have changed the columns too */
-        if ((attempt == 1 || widen_silver(apply, &why)) && merge_once(apply, &kept, &why)) break;
+        if ((attempt == 1 || (widen_silver(apply, &why) && apply_find_stale(apply, &why))) &&
+            merge_once(apply, &kept, &why))
+            break;
         if (why.code != ERR_CONFLICT || attempt == MERGE_ATTEMPTS) return err_copy(err, &why);
         log_warn(apply->env->log, "apply", "another writer changed silver, matching again",
                  LOG_STR("silver", apply->options->silver.label), LOG_I64("attempt", attempt));

@@ -82,6 +82,70 @@ Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema 
     return buf_str(&buf);
 }
 
+Str apply_sql_select_chunks(const ApplySql *sql, Str bronze_scan, const ApplyWaves *waves)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    buf_printf(&buf,
+               "SELECT * FROM (%.*s) AS s WHERE s._operation = 0 AND s._snapshot = '%s' AND "
+               "s._chunk IN (",
+               STR_ARG(bronze_scan), lsn_format(waves->snapshot).text);
+    for (size_t i = 0; i < waves->chunk_count; i++)
+        buf_printf(&buf, "%s%lld", i ? ", " : "", (long long)waves->chunks[i].chunk);
+    buf_append_char(&buf, ')');
+    return buf_str(&buf);
+}
+
+/* A row of bronze that says no more than "this key was deleted at that stamp". */
+static Str stale_as_bronze(const ApplySql *sql, const Schema *bronze)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    buf_append_c(&buf, "SELECT ");
+    for (size_t i = 0; i < bronze->column_count; i++) {
+        const Column *column = &bronze->columns[i];
+        const char   *value  = "NULL";
+        Str           name   = quoted(sql, column->name);
+
+        if (str_equal_c(column->name, "_start_lsn"))
+            value = "lsn";
+        else if (str_equal_c(column->name, "_operation"))
+            value = "1";
+        else if (sql->key_count == 1 && str_equal(column->name, sql->keys[0]))
+            value = "k";
+        buf_printf(&buf, "%sCAST(%s AS %.*s) AS %.*s", i ? ", " : "", value,
+                   STR_ARG(duck_type_name(sql->arena, column->type)), STR_ARG(name));
+    }
+    buf_append_c(&buf, " FROM stale");
+    return buf_str(&buf);
+}
+
+/* An earlier change of such a key ranks below its chunk row, so only those from the oldest stamp on count; those
+ * above `after` are among the changes already. */
+Str apply_sql_add_waves(const ApplySql *sql, Str changes, Str bronze_scan, Str chunk_rows,
+                        const Schema *bronze, const ApplyPlan *plan, const ApplyWaves *waves)
+{
+    Buf buf = buf_new(sql->arena, 0);
+
+    buf_printf(&buf, "%.*s UNION ALL BY NAME %.*s UNION ALL BY NAME %.*s", STR_ARG(changes),
+               STR_ARG(chunk_rows), STR_ARG(stale_as_bronze(sql, bronze)));
+    if (!plan->after.is_set) return buf_str(&buf);
+    buf_printf(&buf,
+               " UNION ALL BY NAME SELECT s.* FROM (%.*s) AS s WHERE s._operation <> 0 AND "
+               "s._start_lsn > '%s' AND s._start_lsn >= '%s' AND s._start_lsn <= '%s' AND EXISTS "
+               "(SELECT 1 FROM (%.*s) AS c WHERE ",
+               STR_ARG(bronze_scan), lsn_format(waves->snapshot).text,
+               lsn_format(waves->oldest_stamp).text, lsn_format(plan->after.lsn).text,
+               STR_ARG(chunk_rows));
+    for (size_t i = 0; i < sql->key_count; i++) {
+        Str key = quoted(sql, sql->keys[i]);
+        buf_printf(&buf, "%sc.%.*s IS NOT DISTINCT FROM s.%.*s", i ? " AND " : "", STR_ARG(key),
+                   STR_ARG(key));
+    }
+    buf_append_char(&buf, ')');
+    return buf_str(&buf);
+}
+
 static Str newest_per_key(const ApplySql *sql, Str changes, const Schema *bronze, Str columns)
 {
     return str_printf(sql->arena,

@@ -1,0 +1,182 @@
+/* Silver while a chunked snapshot is open (algorithms.md 7.3, 7.5 to 7.7). */
+#include "support/test_support.h"
+
+#include "support/backfill.h"
+
+static void run_stream(World *world)
+{
+    StreamOptions stream = shop_chunked();
+
+    (void)world_stream(world, &stream);
+}
+
+static BackfillResult run_waves(World *world, BackfillOptions options, int64_t waves)
+{
+    options.max_waves = OPT_I64(waves);
+    return world_backfill(world, &options);
+}
+
+static ApplyResult run_apply(World *world)
+{
+    ApplyOptions apply = shop_apply();
+
+    return world_apply(world, &apply);
+}
+
+static Str silver(World *world)
+{
+    return world_rows(world,
+                      "SELECT string_agg(id || ':' || note, ' ' ORDER BY id) FROM {" SILVER "}");
+}
+
+static Str position(World *world)
+{
+    return world_rows(
+        world, "SELECT snapshot_lsn IS NOT NULL, open_snapshot_lsn IS NOT NULL, snapshot_wave, "
+               "finalized_until IS NOT NULL FROM {" CONTROL "} WHERE table_name = '" SILVER "'");
+}
+
+static void waves_are_applied_as_they_come(void **state) /* T7.7, T7.19 */
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(3, 1);
+    ApplyResult     applied;
+
+    world_commit(world, "INSERT INTO dbo.orders SELECT value, 'a' FROM GENERATE_SERIES(1, 8)");
+    run_stream(world);
+    world_commit(world, "DELETE FROM dbo.orders WHERE id = 2");
+    world_commit(world, "INSERT INTO dbo.orders VALUES (10, 'a')");
+    run_stream(world);
+    applied = run_apply(world);
+    assert_int_equal(applied.waves_applied, 0);
+    assert_str_is(silver(world), "10:a\n");
+    assert_str_is(position(world), "false|true|-|false\n");
+
+    BackfillResult wave = run_waves(world, options, 1); /* [-,5); [5,8) and [8,9) are left */
+    assert_int_equal(wave.chunks_done, 1);
+    world_commit(world, "DELETE FROM dbo.orders WHERE id = 5");
+    world_commit(world, "UPDATE dbo.orders SET note = 'b' WHERE id = 4");
+    run_stream(world);
+    applied = run_apply(world);
+    assert_int_equal(applied.waves_applied, 1);
+    assert_str_is(silver(world), "1:a 3:a 4:b 10:a\n"); /* 2 and 5 are not brought back */
+    assert_str_is(position(world), "false|true|0|false\n");
+    assert_int_equal(run_apply(world).waves_applied, 0);
+
+    wave = run_waves(world, options, 1);
+    world_commit(world, "DELETE FROM dbo.orders WHERE id = 1");
+    world_commit(world, "UPDATE dbo.orders SET id = 66 WHERE id = 6");
+    run_stream(world);
+    applied = run_apply(world);
+    assert_str_is(silver(world), "3:a 4:b 7:a 10:a 66:a\n");
+    (void)world_backfill(world, &options);
+    applied = run_apply(world);
+    assert_true(applied.rebuilt);
+    assert_silver_is_source(world, "orders", "id, note");
+    assert_str_is(position(world), "true|false|-|true\n");
+    world_close(world);
+}
+
+/* What an earlier silver held and the source no longer has goes with its chunk, by the chunk's range. */
+static void keys_that_a_chunk_lacks_go_with_it(void **state) /* T7.14 */
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 1);
+    StreamOptions   early   = shop_stream_from(world_max_lsn(world));
+    Err             err     = ERR_INIT;
+    StoreList       list;
+
+    /* silver 1 to 6 from changes alone, under another checkpoint and app_id */
+    world_commit(world, "INSERT INTO dbo.orders SELECT value, 'a' FROM GENERATE_SERIES(1, 6)");
+    early.app_id     = STR("early-v1");
+    early.checkpoint = STR("checkpoints/early");
+    (void)world_stream(world, &early);
+    (void)run_apply(world);
+    assert_str_is(silver(world), "1:a 2:a 3:a 4:a 5:a 6:a\n");
+    /* 2 and 6 go while nobody reads: their deletes are before the S of the snapshot */
+    world_commit(world, "DELETE FROM dbo.orders WHERE id IN (2, 6)");
+    run_stream(world);
+    world_commit(world, "DELETE FROM dbo.orders WHERE id = 4");
+    world_commit(world, "INSERT INTO dbo.orders VALUES (4, 'new')");
+    run_stream(world);
+    (void)run_waves(world, options, 1);
+    (void)run_apply(world);
+    assert_str_is(silver(world), "1:a 3:a 4:new 5:a 6:a\n"); /* 2 went, 6 is in a chunk to come */
+    options.max_waves = (OptI64){.is_set = false};
+    (void)world_backfill(world, &options);
+    (void)run_apply(world);
+    assert_silver_is_source(world, "orders", "id, note");
+    (void)err, (void)list;
+    world_close(world);
+}
+
+/* Random changes, with stream, waves and apply in any order; at the end silver is the source, and on the way no row of
+ * it is one the source does not have. */
+static void silver_is_never_wrong_on_the_way(void **state)
+{
+    FOR_EACH_SEED (seed, 25) {
+        World          *world   = shop_open(state, seed);
+        Rng            *rng     = world_rng(world);
+        BackfillOptions options = shop_backfill(1 + (int64_t)rng_below(rng, 4),
+                                                1 + (int64_t)rng_below(rng, 3));
+        bool            done    = false;
+
+        world_commit(world,
+                     "INSERT INTO dbo.orders SELECT value * 2, 'a' FROM GENERATE_SERIES(1, 12)");
+        run_stream(world);
+        while (!done) {
+            int id = (int)rng_below(rng, 28);
+
+            switch (rng_below(rng, 7)) {
+            case 0: world_commit(world, "DELETE FROM dbo.orders WHERE id = %d", id); break;
+            case 1:
+                world_commit(world, "UPDATE dbo.orders SET note = 'u%d' WHERE id = %d",
+                             (int)rng_below(rng, 99), id);
+                break;
+            case 2:
+                world_commit(world,
+                             "INSERT INTO dbo.orders SELECT %d, 'i' WHERE NOT EXISTS (SELECT 1 "
+                             "FROM dbo.orders WHERE id = %d)",
+                             id, id);
+                break;
+            case 3:
+                world_commit(world,
+                             "UPDATE dbo.orders SET id = %d WHERE id = %d AND NOT EXISTS (SELECT 1 "
+                             "FROM dbo.orders AS o WHERE o.id = %d)",
+                             id + 1, id, id + 1);
+                break;
+            case 4: done = run_waves(world, options, 1).state == BACKFILL_DONE; break;
+            case 5: run_stream(world); break;
+            default: {
+                run_stream(world);
+                (void)run_apply(world);
+                Str rows = world_rows(world,
+                                      "SELECT id || ':' || note FROM {" SILVER "} ORDER BY id"),
+                    line;
+                Str source = world_source_rows(world,
+                                               "SELECT CONCAT(id, ':', note) FROM dbo.orders");
+                if (str_equal_c(rows, "no table\n")) break;
+                while (str_split_next(&rows, '\n', &line) && line.len > 0)
+                    assert_true(str_find(source,
+                                         str_printf(world_arena(world), "%.*s\n", STR_ARG(line)),
+                                         0) >= 0);
+                break;
+            }
+            }
+        }
+        run_stream(world);
+        (void)run_apply(world);
+        assert_silver_is_source(world, "orders", "id, note");
+        world_close(world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waves_are_applied_as_they_come),
+        cmocka_unit_test(keys_that_a_chunk_lacks_go_with_it),
+        property_test(silver_is_never_wrong_on_the_way),
+    };
+    return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
+}
