@@ -266,6 +266,7 @@ bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOp
                           .silver           = table_ref(settings, SET_SILVER, arena),
                           .control          = table_ref(settings, SET_CONTROL, arena),
                           .facts            = table_ref(settings, SET_FACTS, arena),
+                          .plans            = table_ref(settings, SET_PLANS, arena),
                           .deletion_vectors = settings_bool(settings, SET_DELETION_VECTORS)};
     return granularity_parse(settings_text(settings, SET_GRANULARITY), &out->granularity) ||
            err_set(err, ERR_INTERNAL, "unchecked granularity");

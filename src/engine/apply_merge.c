@@ -531,7 +531,8 @@ bool apply_merge(Apply *apply, Err *err)
         return false;
     for (int attempt = 1;; attempt++) {
         Err why = ERR_INIT;
-        /* whoever came first may have changed the columns too */
+        /* whoever came first may have changed the columns too, and which rows a chunk makes go */
+        if (attempt > 1 && apply->waves.chunk_count > 0) kept.column_count = 0;
         if ((attempt == 1 || (widen_silver(apply, &why) && apply_find_stale(apply, &why))) &&
             merge_once(apply, &kept, &why))
             break;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Chunked snapshots next to a running stream and a writer, stream and backfill killed again and again at a random moment; then left
+"""Chunked snapshots next to a running stream and a writer; stream, backfill and apply killed again and again at a random moment; then left
 alone: nothing lost, nothing doubled. An integer key, and one of two columns.
 """
 from lib import *
@@ -68,6 +68,8 @@ def killed_backfills_lose_nothing_and_double_nothing(folder):
             running.wait()
             hit = step_hit(lake, table)
             steps[hit] = steps.get(hit, 0) + 1
+            if (lake.folder / f"bronze/{table}/_delta_log").exists():
+                run_for(rng.uniform(0.1, 1.0), ["apply", *lake.options(f"dbo_{table}", table, "--silver", f"silver/{table}")], log)
         for table in TABLES:
             running = start_tidelake(*stream(lake, table), "--trigger", "continuous", stderr=log)
             done = tidelake(*backfill(lake, table), "--require-done", "--json", check=True).json()
