@@ -125,6 +125,42 @@ static void without_vectors_every_file_that_is_met_is_written_anew(void **state)
     apply_lake_close(&lake);
 }
 
+static void set_property(ApplyLake *lake, const char *value)
+{
+    DeltaTable   *table    = open_silver(lake);
+    DeltaProperty property = {STR("delta.enableDeletionVectors"), str_from_c(value)};
+    DeltaCommit   commit   = {.operation          = STR("SET TBLPROPERTIES"),
+                              .set_properties     = &property,
+                              .set_property_count = 1};
+    DeltaOutcome  outcome;
+    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &lake->lake->err),
+              &lake->lake->err);
+    delta_table_close(table);
+}
+
+/* The table's property decides, whoever set it; a vector that is there is honoured either way. */
+static void the_owner_turns_vectors_on_and_off(void **state)
+{
+    ApplyLake lake = apply_lake_open(*state);
+
+    lake.without_vectors = true;
+    put_twenty(&lake);
+    set_property(&lake, "true");
+    PUT(&lake, {11, 1, 1, 1, 5, "s"});
+    (void)apply_now(&lake);
+    assert_files(&lake, "20-1");
+    set_property(&lake, "false");
+    PUT(&lake, {12, 1, 1, 1, 5, "s"}, {13, 1, 1, 2, 21, "n"}); /* 5 is covered: met no more */
+    (void)apply_now(&lake);
+    assert_files(&lake, "20-1 1");
+    PUT(&lake, {14, 1, 1, 1, 6, "s"});
+    (void)apply_now(&lake);
+    assert_files(&lake, "18 1");
+    assert_silver(&lake, "1=s 2=s 3=s 4=s 7=s 8=s 9=s 10=s 11=s 12=s 13=s 14=s 15=s 16=s 17=s 18=s "
+                         "19=s 20=s 21=n");
+    apply_lake_close(&lake);
+}
+
 /* The same rows again, a rebuild, a NULL key: as without vectors. */
 static void rows_that_a_vector_covers_are_met_no_more(void **state)
 {
@@ -291,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_rows_go_by_vector_and_more_take_the_file_along),
         cmocka_unit_test(without_vectors_every_file_that_is_met_is_written_anew),
+        cmocka_unit_test(the_owner_turns_vectors_on_and_off),
         cmocka_unit_test(rows_that_a_vector_covers_are_met_no_more),
         cmocka_unit_test(several_rows_of_a_key_become_one),
         cmocka_unit_test(a_lost_race_writes_new_rows_once),
