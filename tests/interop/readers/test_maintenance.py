@@ -28,7 +28,8 @@ def rows_of(*arguments):
 
 def by_tidelake(path):
     """As Spark writes them."""
-    select = "SELECT id, name, amount::VARCHAR, strftime(at, '%Y-%m-%d %H:%M:%S.%f'), strftime(local, '%Y-%m-%d %H:%M:%S.%f') FROM t ORDER BY id"
+    form = "'%Y-%m-%d %H:%M:%S.%f'"
+    select = f'SELECT id, name, amount::VARCHAR, strftime("at", {form}), strftime("local", {form}) FROM t ORDER BY id'
     return [(key, name, amount, at.rstrip("0").rstrip("."), local.rstrip("0").rstrip(".")) for key, name, amount, at, local in rows_of("sql", path, select)]
 
 
