@@ -58,6 +58,22 @@ static void small_files_become_one_with_the_same_rows_in_their_order(void **stat
     world_close(world);
 }
 
+/* Several row groups are read by several threads at once. */
+static void rows_of_large_files_keep_their_order(void **state)
+{
+    const int64_t rows  = 260000;
+    World        *world = world_new(state);
+    DeltaTable   *table = create_table(world, "t");
+    for (int64_t i = 0; i < 2; i++)
+        append_rows(world, table, i * rows, rows);
+    assert_int_equal(optimize(world, table, &plain).removed_count, 2);
+    assert_int_equal(count_rows(world, table), 2 * rows);
+    assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE id <> \"__$row\""),
+                     0);
+    delta_table_close(table);
+    world_close(world);
+}
+
 static void the_target_and_the_least_number_of_files_are_kept_to(void **state)
 {
     World           *world = world_new(state);
@@ -331,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_files_become_one_with_the_same_rows_in_their_order),
+        cmocka_unit_test(rows_of_large_files_keep_their_order),
         cmocka_unit_test(the_target_and_the_least_number_of_files_are_kept_to),
         cmocka_unit_test(rows_are_sorted_when_asked),
         cmocka_unit_test(deleted_rows_go_and_their_vectors_with_them),
