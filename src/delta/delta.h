@@ -152,8 +152,8 @@ bool delta_file_may_hold_null(const DeltaTable *table, const DeltaFile *file, St
  * NULL), exposing the table's logical columns (those of `columns`, or all when NULL) plus, when
  * `with_position`, `__$file` VARCHAR (the add path) and `__$row` BIGINT. Fetches the files
  * through the store. No files: a relation with the right types and no rows. The text is a SELECT
- * in parentheses, to stand alone or behind FROM; it names files that stay as long as the store
- * is open. Rows that a deletion vector covers are left out; the vectors are read here.
+ * in parentheses, to stand alone or behind FROM, and may be run as long as `arena` lives. Rows
+ * that a deletion vector covers are left out; the vectors are read here.
  * ERR_DAMAGED DELTA-L08: a file of this version was removed, D01: a deletion vector is damaged. */
 bool delta_scan_sql(DeltaTable *table, const DeltaFile *const *files, size_t file_count,
                     const Schema *columns, bool with_position, Arena *arena, Str *sql_out,
