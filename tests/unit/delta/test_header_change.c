@@ -287,7 +287,8 @@ static void a_change_is_applied_to_what_the_winner_left(void **state)
     racer.lines  = str_printf(world->arena,
                               "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,"
                                "\"readerFeatures\":[\"timestampNtz\",\"deletionVectors\"],"
-                               "\"writerFeatures\":[\"timestampNtz\",\"deletionVectors\"]}}\n"
+                               "\"writerFeatures\":[\"timestampNtz\",\"deletionVectors\","
+                               "\"invariants\",\"appendOnly\"]}}\n"
                                "{\"metaData\":%.*s}\n",
                               STR_ARG(metadata))
                       .ptr;
@@ -301,7 +302,7 @@ static void a_change_is_applied_to_what_the_winner_left(void **state)
     assert_true(newest_has(world, table,
                            "\"readerFeatures\":[\"typeWidening\",\"timestampNtz\","
                            "\"deletionVectors\"],\"writerFeatures\":[\"typeWidening\","
-                           "\"timestampNtz\",\"deletionVectors\"]"));
+                           "\"timestampNtz\",\"deletionVectors\",\"invariants\",\"appendOnly\"]"));
     store_close(world->context.store);
     world->context.store = world->store;
     delta_table_close(table);
