@@ -536,6 +536,74 @@ static void a_table_without_columns_is_no_trouble(void **state)
     world_close(world);
 }
 
+/* --- fields within columns --- */
+
+#define NESTED_SCHEMA                                                                         \
+    "{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":\\\"place\\\",\\\"type\\\":{" \
+    "\\\"type\\\":"                                                                           \
+    "\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":\\\"the "                                   \
+    "city\\\",\\\"type\\\":\\\"string\\\",\\\"nullable\\\":"                                  \
+    "true,\\\"metadata\\\":{\\\"delta.columnMapping.id\\\":2,"                                \
+    "\\\"delta.columnMapping.physicalName\\\":\\\"col-2\\\"}}]},\\\"nullable\\\":true,"       \
+    "\\\"metadata\\\":{"                                                                      \
+    "\\\"delta.columnMapping.id\\\":1,\\\"delta.columnMapping.physicalName\\\":\\\"col-1\\\"}}]}"
+
+/* A commit with one file whose struct calls its field `field`. */
+static void put_nested_file(World *world, int64_t version, const char *header, const char *field)
+{
+    DuckSession *session = NULL;
+    Str          sql     = str_printf(world->arena,
+                                      "COPY (SELECT {'%s': 'Oslo'} AS \"col-1\") TO '%s/t/%lld.parquet' (FORMAT "
+                                                   "parquet, FIELD_IDS "
+                                                   "{'col-1': {__duckdb_field_id: 1, '%s': 2}})",
+                                      field, world->folder, (long long)version, field);
+
+    assert_ok(duck_session_open(world->context.duck, &session, &world->err), &world->err);
+    assert_ok(duck_execute(session, sql, NULL, &world->err), &world->err);
+    duck_session_close(session);
+    put_commit(world, "t", version,
+               str_printf(world->arena,
+                          "%s{\"add\":{\"path\":\"%lld.parquet\",\"partitionValues\":{},\"size\":1,"
+                          "\"modificationTime\":1,\"dataChange\":true}}\n",
+                          header, (long long)version)
+                   .ptr);
+}
+
+static void fields_within_columns_are_found_by_the_names_that_files_have(void **state)
+{
+    const char *const modes[] = {"name", "id"};
+
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        World *world  = world_new_local(state);
+        Str    header = str_printf(
+               world->arena,
+               "{\"protocol\":{\"minReaderVersion\":2,\"minWriterVersion\":5}}\n{\"metaData\":{\"id\":"
+                  "\"x\",\"format\":{\"provider\":\"parquet\"},\"partitionColumns\":[],"
+                  "\"schemaString\":\"" NESTED_SCHEMA "\",\"configuration\":{"
+                  "\"delta.columnMapping.mode\":\"%s\",\"delta.columnMapping.maxColumnId\":\"2\"}}}\n",
+               modes[i]);
+        put_text(world, "t/_delta_log/.folder", "made for the files beside it");
+        put_nested_file(world, 0, header.ptr, "col-2");
+        DeltaTable *table = open_table(world, "t");
+        assert_int_equal(
+            query_table(world, table, "SELECT count(*) FROM %s WHERE place.\"the city\" = 'Oslo'"),
+            1);
+        put_nested_file(world, 1, "", "was");
+        assert_ok(delta_table_refresh(table, &world->err), &world->err);
+        Str  scan;
+        bool ok = delta_scan_sql(table, NULL, 0, NULL, false, world->arena, &scan, &world->err);
+        if (i == 0) /* by name a file that has no such field has NULL there */
+            assert_ok(ok, &world->err);
+        else
+            assert_err(
+                &world->err, ERR_UNSUPPORTED,
+                "DELTA-S03 table t v1: its columns are found by field id, and file 1.parquet "
+                "has a field within column place under another name");
+        delta_table_close(table);
+        world_close(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -548,6 +616,7 @@ int main(void)
         cmocka_unit_test(an_append_goes_behind_a_winner_with_another_property),
         cmocka_unit_test(columns_are_found_by_id),
         cmocka_unit_test(a_file_without_ids_is_refused_there),
+        cmocka_unit_test(fields_within_columns_are_found_by_the_names_that_files_have),
         cmocka_unit_test(partition_values_have_stored_names),
         cmocka_unit_test(without_mapping_names_are_refused_before_anything_is_written),
         cmocka_unit_test(a_table_that_was_switched_to_mapping_goes_on),
