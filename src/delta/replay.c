@@ -383,7 +383,7 @@ static bool check_vectors(const LogState *state, const LogPlace *place, Err *err
 static bool check_new_vectors(const LogState *state, const LogPlace *place,
                               const CommitActions *actions, Arena *arena, Err *err)
 {
-    if (!state->has_dv) return true;
+    if (!state->has_dv || !state->header) return true; /* log_state_finish looks at all of them */
     if (actions->protocol_raw.len > 0) return check_vectors(state, place, err);
     for (size_t i = 0; i < actions->list.count; i++) {
         const Action *action = &actions->list.items[i];
