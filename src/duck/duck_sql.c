@@ -264,6 +264,10 @@ static void append_field_ids(Buf *sql, const Schema *schema, const int32_t *fiel
     buf_append_char(sql, '}');
 }
 
+/* A column with more values than this in a row group is written plain: libduckdb would hash each of
+ * them up to a fifth of the group, for a dictionary that compresses no better. */
+#define DICTIONARY_VALUES "4096"
+
 /* delta.md 2.3 and 3.3: v1 pages, no Bloom filters, and the key that keeps Spark 3 from shifting
  * old dates. The file is written in place, under the name we chose; a memfd could not be renamed.
  */
@@ -271,7 +275,7 @@ void duck_append_copy_options(Buf *sql, const Schema *schema, const DuckWriteOpt
 {
     buf_append_c(sql, "(FORMAT parquet, PARQUET_VERSION v1, ");
     append_codec(sql, options->compression);
-    buf_append_c(sql, ", ROW_GROUP_SIZE 122880");
+    buf_append_c(sql, ", ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT " DICTIONARY_VALUES);
     if (options->row_group_bytes > 0)
         buf_printf(sql, ", ROW_GROUP_SIZE_BYTES %lld", (long long)options->row_group_bytes);
     buf_append_c(
