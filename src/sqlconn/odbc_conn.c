@@ -43,7 +43,7 @@ int odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt)
 {
     pthread_mutex_lock(&conn->lock);
     conn->running          = stmt;
-    conn->running_since_ns = odbc_now_ns();
+    conn->running_since_ns = clock_monotonic_ns(conn->driver->clock);
     conn->silence_ns_max   = MAX(conn->base.silence_timeout_s, 0) * 1000000000;
     pthread_mutex_unlock(&conn->lock);
     return conn->driver->cancel ? cancel_register(conn->driver->cancel, wake_conn, conn) : -1;

@@ -4,6 +4,7 @@
 #ifndef TIDELAKE_SQLCONN_ODBC_INTERNAL_H
 #define TIDELAKE_SQLCONN_ODBC_INTERNAL_H
 
+#include "base/clock.h"
 #include "sqlconn/sqlconn_internal.h"
 
 #include <pthread.h>
@@ -41,9 +42,10 @@ typedef struct OdbcDriver {
     Str             conf_path;
     OdbcConn       *conns;     /* every one that is open */
     pthread_mutex_t find_lock; /* one at a time looks for its socket; taken before `lock` */
-    pthread_t       watch;
-    pthread_cond_t  watch_wakes; /* with `lock` */
-    bool            watch_ends;
+    Clock          *clock;
+    pthread_t       watch; /* odbc_watch.c */
+    bool            is_watched;
+    Cancel         *watch_stop;
 } OdbcDriver;
 
 /* An open file that nobody else's number has become since. */
@@ -103,8 +105,7 @@ void odbc_conn_stop(OdbcConn *conn);
 void odbc_conn_abandon(OdbcConn *conn, SQLHSTMT stmt);
 
 /* Milliseconds since the last byte came; false where the system does not tell. */
-bool    odbc_socket_silence_ms(const OdbcSocket *open, int64_t *out);
-int64_t odbc_now_ns(void);
+bool odbc_socket_silence_ms(const OdbcSocket *open, int64_t *out);
 /* A thread that cuts off connections whose server has said nothing for their silence_timeout_s
  * while a call waited for it. */
 void odbc_watch_start(OdbcDriver *driver);

@@ -5,17 +5,7 @@
  * what waits, twice a second, and cuts off what has waited for too long without a single byte. */
 #include "sqlconn/odbc_internal.h"
 
-#include <time.h>
-
-#define LOOK_EVERY_NS 500000000
-
-int64_t odbc_now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#define LOOK_EVERY_MS 500
 
 static void look_at(OdbcConn *conn)
 {
@@ -24,7 +14,8 @@ static void look_at(OdbcConn *conn)
 
     pthread_mutex_lock(&conn->lock);
     int64_t limit_ns = conn->silence_ns_max;
-    if (limit_ns > 0 && conn->running && odbc_now_ns() - conn->running_since_ns > limit_ns)
+    if (limit_ns > 0 && conn->running &&
+        clock_monotonic_ns(conn->driver->clock) - conn->running_since_ns > limit_ns)
         is_over = odbc_socket_silence_ms(&conn->socket, &silence_ms) &&
                   silence_ms * 1000000 > limit_ns;
     if (is_over) atomic_store(&conn->is_silent, true);
@@ -36,39 +27,27 @@ static void *watch(void *arg)
 {
     OdbcDriver *driver = arg;
 
-    pthread_mutex_lock(&driver->lock);
-    while (!driver->watch_ends) {
-        struct timespec until;
-
+    while (!cancel_is_requested(driver->watch_stop)) {
+        pthread_mutex_lock(&driver->lock);
         for (OdbcConn *conn = driver->conns; conn; conn = conn->next)
             look_at(conn);
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += LOOK_EVERY_NS;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_sec++;
-            until.tv_nsec -= 1000000000;
-        }
-        (void)pthread_cond_timedwait(&driver->watch_wakes, &driver->lock, &until);
+        pthread_mutex_unlock(&driver->lock);
+        clock_sleep_ms(driver->clock, LOOK_EVERY_MS, driver->watch_stop);
     }
-    pthread_mutex_unlock(&driver->lock);
     return NULL;
 }
 
 void odbc_watch_start(OdbcDriver *driver)
 {
-    pthread_cond_init(&driver->watch_wakes, NULL);
-    driver->watch_ends = pthread_create(&driver->watch, NULL, watch, driver) != 0;
+    driver->clock      = clock_new_real();
+    driver->watch_stop = cancel_new();
+    driver->is_watched = pthread_create(&driver->watch, NULL, watch, driver) == 0;
 }
 
 void odbc_watch_stop(OdbcDriver *driver)
 {
-    bool was_there;
-
-    pthread_mutex_lock(&driver->lock);
-    was_there          = !driver->watch_ends;
-    driver->watch_ends = true;
-    pthread_cond_signal(&driver->watch_wakes);
-    pthread_mutex_unlock(&driver->lock);
-    if (was_there) (void)pthread_join(driver->watch, NULL);
-    pthread_cond_destroy(&driver->watch_wakes);
+    cancel_request(driver->watch_stop);
+    if (driver->is_watched) (void)pthread_join(driver->watch, NULL);
+    cancel_close(driver->watch_stop);
+    clock_close(driver->clock);
 }
