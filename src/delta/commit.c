@@ -271,7 +271,7 @@ static AttemptResult attempt_once(CommitRun *run, Err *err)
     LogChanges  changes = {.arena = run->scratch};
     int64_t     before  = NO_VERSION; /* of our txn's appId */
     PutOutcome  outcome;
-    Str         text;
+    Str         text = STR_EMPTY;
 
     arena_reset(run->scratch);
     if (is_recorded(table, run->commit->txn)) return ATTEMPT_SKIPPED;

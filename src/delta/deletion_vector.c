@@ -5,8 +5,8 @@
 
 #define FILE_FORMAT    1
 #define Z85_UUID_CHARS 20
-#define UUID_BYTES     16
-#define FRAME_BYTES    4 /* the size before a vector, and the checksum behind it */
+#define UUID_BYTES     ((size_t)16)
+#define FRAME_BYTES    ((size_t)4) /* the size before a vector, and the checksum behind it */
 #define ROW_LIMIT      ((uint64_t)INT64_MAX) /* what the format has room for */
 
 typedef struct Descriptor {
@@ -275,7 +275,7 @@ bool vector_reader_read(VectorReader *reader, const DeltaFile *file, Arena *aren
 {
     Descriptor   descriptor;
     VectorDamage damage;
-    Bytes        data, whole;
+    Bytes        data  = {NULL, 0}, whole;
     size_t       start = 0;
     Str          where = STR("in the log");
     uint64_t     limit = ROW_LIMIT;

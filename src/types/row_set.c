@@ -158,8 +158,8 @@ static bool next_in_chunk(const RowSetChunk *chunk, uint32_t *index, uint32_t *f
         return true;
     case ROW_SET_RUNS:
         if (*index >= chunk->run_count) return false;
-        *first = chunk->values[2 * *index];
-        *last  = *first + chunk->values[2 * *index + 1];
+        *first = chunk->values[2 * (size_t)*index];
+        *last  = *first + chunk->values[2 * (size_t)*index + 1];
         (*index)++;
         return true;
     }
@@ -221,9 +221,9 @@ static uint32_t find_value(const RowSetChunk *chunk, uint32_t row)
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        uint32_t last   = is_runs
-                              ? (uint32_t)chunk->values[2 * middle] + chunk->values[2 * middle + 1]
-                              : chunk->values[middle];
+        uint32_t last   = is_runs ? (uint32_t)chunk->values[2 * (size_t)middle] +
+                                      chunk->values[2 * (size_t)middle + 1]
+                                  : chunk->values[middle];
         if (last < row)
             low = middle + 1;
         else
