@@ -221,7 +221,6 @@ static const Scenario scenarios[] = {
     {"rewrite with a checkpoint", 9, run_rewrite, 90, 45, 1, NULL, NULL, false},
     {"checkpoint", 4, run_checkpoint, 40, 40, 0, NULL, check_checkpoint, false},
     {"optimize", 4, run_optimize, 40, 40, 1, NULL, check_optimized, false},
-    {"optimize with a checkpoint", 9, run_optimize, 90, 90, 1, NULL, check_optimized, false},
     {"vacuum", 3, run_vacuum, 30, 30, 0, put_garbage, check_vacuumed, false},
     {"log cleanup", 6, run_clean_log, 60, 60, 0, put_checkpoint, check_cleaned, true},
     {"delete by vector", 3, run_delete, 30, 15, 1, NULL, NULL, false},
@@ -404,23 +403,19 @@ static void optimize_survives_a_failure_of_every_step(void **state)
 {
     check_scenario(state, &scenarios[6]);
 }
-static void optimize_at_a_checkpoint_survives_a_failure_of_every_step(void **state)
-{
-    check_scenario(state, &scenarios[7]);
-}
 static void vacuum_survives_a_failure_of_every_step(void **state)
 {
-    check_scenario(state, &scenarios[8]);
+    check_scenario(state, &scenarios[7]);
 }
 
 static void log_cleanup_survives_a_failure_of_every_step(void **state)
 {
-    check_scenario(state, &scenarios[9]);
+    check_scenario(state, &scenarios[8]);
 }
 
 static void deleting_rows_survives_a_failure_of_every_step(void **state)
 {
-    check_scenario(state, &scenarios[10]);
+    check_scenario(state, &scenarios[9]);
 }
 
 /* ENOSPC and EROFS from one step on: a clear message, nothing half-written, and the next run
@@ -451,7 +446,6 @@ int main(void)
         cmocka_unit_test(rewrite_at_a_checkpoint_survives_a_failure_of_every_step),
         cmocka_unit_test(checkpoint_survives_a_failure_of_every_step),
         cmocka_unit_test(optimize_survives_a_failure_of_every_step),
-        cmocka_unit_test(optimize_at_a_checkpoint_survives_a_failure_of_every_step),
         cmocka_unit_test(vacuum_survives_a_failure_of_every_step),
         cmocka_unit_test(log_cleanup_survives_a_failure_of_every_step),
         cmocka_unit_test(deleting_rows_survives_a_failure_of_every_step),
