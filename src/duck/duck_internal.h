@@ -107,7 +107,10 @@ bool         duck_vector_is_null(duckdb_vector vector, idx_t row);
 bool duck_nested_column_type(Arena *arena, duckdb_logical_type logical, int depth, ColumnType *out);
 /* What a nested type is cast to, so that all within has types of the lake; empty: it has. */
 Str duck_nested_cast_type(Arena *arena, duckdb_logical_type logical);
-/* A value as JSON text; of a row that is not NULL. */
+/* False: a list of the first `count` rows reaches past the values that are there, or a key of a map is NULL, as in
+ * files whose levels are damaged; nothing else may be done with the vector then. */
+bool duck_nested_is_sound(duckdb_vector vector, ColumnType type, idx_t count);
+/* A value as JSON text; of a row that is not NULL, in a vector that is sound. */
 Str duck_nested_text(Arena *arena, duckdb_vector vector, ColumnType type, idx_t row);
 
 /* --- duck_query.c --- */

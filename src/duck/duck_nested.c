@@ -167,6 +167,47 @@ static Str key_text(Writing *writing, duckdb_vector vector, ColumnType type, idx
     return column_format(writing->scratch, &leaf, row);
 }
 
+/* --- damage --- */
+
+/* Every list of the first `count` rows lies within the `size` values that are there. */
+static bool lists_lie_within(duckdb_vector vector, idx_t count, idx_t size)
+{
+    const duckdb_list_entry *entries = duckdb_vector_get_data(vector);
+
+    for (idx_t i = 0; i < count; i++)
+        if (!duck_vector_is_null(vector, i) &&
+            (entries[i].offset > size || entries[i].length > size - entries[i].offset))
+            return false;
+    return true;
+}
+
+bool duck_nested_is_sound(duckdb_vector vector, ColumnType type, idx_t count)
+{
+    const NestedType *nested = type.nested;
+
+    if (type.kind != TYPE_NESTED || nested->kind == NESTED_VOID) return true;
+    if (nested->kind == NESTED_STRUCT) {
+        for (size_t i = 0; i < nested->field_count; i++)
+            if (!duck_nested_is_sound(duckdb_struct_vector_get_child(vector, i),
+                                      nested->fields[i].type, count))
+                return false;
+        return true;
+    }
+    idx_t         size  = duckdb_list_vector_get_size(vector);
+    duckdb_vector child = duckdb_list_vector_get_child(vector);
+    if (!lists_lie_within(vector, count, size)) return false;
+    if (nested->kind == NESTED_ARRAY)
+        return duck_nested_is_sound(child, nested->fields[0].type, size);
+    for (idx_t i = 0; i < size; i++) /* a key is never NULL */
+        if (duck_vector_is_null(duckdb_struct_vector_get_child(child, 0), i)) return false;
+    return duck_nested_is_sound(duckdb_struct_vector_get_child(child, 0), nested->fields[0].type,
+                                size) &&
+           duck_nested_is_sound(duckdb_struct_vector_get_child(child, 1), nested->fields[1].type,
+                                size);
+}
+
+/* --- values --- */
+
 static void write_map(Writing *writing, duckdb_vector vector, const NestedType *type, idx_t row)
 {
     duckdb_list_entry entry   = ((duckdb_list_entry *)duckdb_vector_get_data(vector))[row];

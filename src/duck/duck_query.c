@@ -89,10 +89,17 @@ static bool query_next(RowStream *stream, RowBlock *out, Err *err)
     if (query->is_done) return true;
     size_t        row_count = (size_t)duckdb_data_chunk_get_size(query->chunk);
     ColumnVector *columns   = ARENA_ARRAY(query->block_arena, ColumnVector, schema->column_count);
-    for (size_t i = 0; i < schema->column_count; i++)
-        columns[i] = duck_column_of_vector(query->block_arena,
-                                           duckdb_data_chunk_get_vector(query->chunk, i),
-                                           schema->columns[i].type, row_count);
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const Column *column = &schema->columns[i];
+        duckdb_vector vector = duckdb_data_chunk_get_vector(query->chunk, i);
+
+        if (!duck_nested_is_sound(vector, column->type, row_count))
+            return err_set(
+                err, ERR_DAMAGED,
+                "a data file holds lists or maps of column %.*s that reach past its values",
+                STR_ARG(column->name));
+        columns[i] = duck_column_of_vector(query->block_arena, vector, column->type, row_count);
+    }
     *out = (RowBlock){
         .columns = columns, .column_count = schema->column_count, .row_count = row_count};
     return true;

@@ -2,6 +2,8 @@
  * their own. */
 #include "duck_test.h"
 
+#include "duck/duck_internal.h"
+
 #include "types/nested_type.h"
 
 static const NestedField point_fields[] = {
@@ -87,9 +89,37 @@ static void a_file_that_calls_a_field_otherwise_is_found(void **state)
         duck_find_file_with_other_names_sql(world->arena, paths, 1, COLUMN_TYPE(TYPE_LONG)).len, 0);
 }
 
+/* Damaged levels of a file make such lists (libduckdb gives them as they are). */
+static void a_list_that_reaches_past_its_values_is_not_read(void **state)
+{
+    static const NestedField element = {STR_INIT("element"), {0}, -1, {.kind = TYPE_INTEGER}};
+    static const NestedType  numbers = {NESTED_ARRAY, &element, 1};
+    const ColumnType         type    = {.kind = TYPE_NESTED, .nested = &numbers};
+    duckdb_logical_type      integer = duckdb_create_logical_type(DUCKDB_TYPE_INTEGER);
+    duckdb_logical_type      lists   = duckdb_create_list_type(integer);
+    duckdb_vector            vector  = duckdb_create_vector(lists, 2);
+    duckdb_list_entry       *entries = duckdb_vector_get_data(vector);
+
+    (void)state;
+    assert_int_equal(duckdb_list_vector_reserve(vector, 4), DuckDBSuccess);
+    assert_int_equal(duckdb_list_vector_set_size(vector, 3), DuckDBSuccess);
+    entries[0] = (duckdb_list_entry){.offset = 0, .length = 2};
+    entries[1] = (duckdb_list_entry){.offset = 2, .length = 1};
+    assert_true(duck_nested_is_sound(vector, type, 2));
+    entries[1].length = 2;
+    assert_false(duck_nested_is_sound(vector, type, 2));
+    assert_true(duck_nested_is_sound(vector, type, 1));
+    entries[1] = (duckdb_list_entry){.offset = UINT64_MAX, .length = 2};
+    assert_false(duck_nested_is_sound(vector, type, 2));
+    duckdb_destroy_vector(&vector);
+    duckdb_destroy_logical_type(&lists);
+    duckdb_destroy_logical_type(&integer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_that_reaches_past_its_values_is_not_read),
         duck_test(fields_get_their_own_names),
         duck_test(types_without_other_names_stay),
         duck_test(a_file_that_calls_a_field_otherwise_is_found),
