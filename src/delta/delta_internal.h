@@ -383,7 +383,8 @@ void      log_state_add(LogState *state, const AddAction *add);
 LiveFile *log_state_make_file(LogState *state, StatsPacker *packer, const AddAction *add);
 void      log_state_put_file(LogState *state, LiveFile *live);
 /* All the actions of one commit, or none when one of them is damaged or the header they give
- * cannot be read. `changes` may be NULL. */
+ * cannot be read. New deletion vectors are looked at last: the state holds the commit when one of them is
+ * refused, and every scan of its file says so again. `changes` may be NULL. */
 bool log_state_apply_commit(LogState *state, const LogPlace *place, int64_t version, Str text,
                             Str file, bool check, LogChanges *changes, Err *err) MUST_CHECK;
 /* What cannot be parsed may be written for readers of a later protocol, and that is the better
