@@ -407,9 +407,17 @@ static bool take_planned_chunks(Backfill *backfill, Wave *wave, bool *found, Err
     Str    *details;
     size_t  count, kept = 0;
     int64_t first = -1;
+    bool    was_recorded;
 
     *found = false;
     if (backfill->state.is_in_facts) return true;
+    if (!plans_has(backfill->plans,
+                   str_printf(wave->arena, "%.*s#snapchunks.%s",
+                              STR_ARG(backfill->options->stream.app_id),
+                              lsn_format(backfill->state.open->at.lsn).text),
+                   wave->number, &was_recorded, err))
+        return false;
+    if (!was_recorded) return true;
     if (!plans_find_details(backfill->plans, backfill->state.open->at.lsn,
                             STR(EVENT_SNAPSHOT_CHUNK), wave->arena, &details, &count, err))
         return false;

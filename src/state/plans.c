@@ -109,6 +109,16 @@ bool plans_append_once(Plans *plans, Str key, int64_t version, Lsn snapshot, Str
 
 /* --- completing --- */
 
+bool plans_has(Plans *plans, Str key, int64_t version, bool *out, Err *err)
+{
+    int64_t newest;
+
+    *out = false;
+    if (!delta_table_refresh(plans->table, err)) return err_context(err, "plans");
+    *out = delta_table_find_txn(plans->table, key, &newest) && newest >= version;
+    return true;
+}
+
 bool plans_find_details(Plans *plans, Lsn snapshot, Str event, Arena *arena, Str **out,
                         size_t *count_out, Err *err)
 {

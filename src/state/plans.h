@@ -28,6 +28,8 @@ bool plans_complete_detail(Plans *plans, const TableRef *ref, const FactsRow *ro
 /* Rows of one snapshot and kind in one commit; `key` and `version` as state.md 15 has them. */
 bool plans_append_once(Plans *plans, Str key, int64_t version, Lsn snapshot, Str event,
                        const Str *details, size_t count, DeltaOutcome *out, Err *err) MUST_CHECK;
+/* Is that commit, or one of a higher version, in? */
+bool plans_has(Plans *plans, Str key, int64_t version, bool *out, Err *err) MUST_CHECK;
 /* The payloads of one snapshot and kind, in no order. */
 bool plans_find_details(Plans *plans, Lsn snapshot, Str event, Arena *arena, Str **out,
                         size_t *count_out, Err *err) MUST_CHECK;
