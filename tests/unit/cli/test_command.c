@@ -106,8 +106,11 @@ static void what_this_version_cannot_do_is_refused_before_anything_is_read(void 
     assert_int_equal(options.trigger, TRIGGER_CONTINUOUS);
     assert_int_equal(options.starting, START_EARLIEST);
     assert_int_equal(options.source.lock_timeout_ms, -1);
-    assert_false(options_of(arena, WORDS(COMPLETE, "--snapshot", "chunked"), &options, &err));
-    assert_err(&err, ERR_USAGE, "chunked");
+    assert_ok(options_of(arena, WORDS(COMPLETE, "--snapshot", "chunked"), &options, &err), &err);
+    assert_true(options.snapshot_chunked);
+    assert_false(
+        options_of(arena, WORDS(COMPLETE, "--snapshot", "chunked", "--bootstrap"), &options, &err));
+    assert_err(&err, ERR_USAGE, "name one (facts)");
     assert_false(
         options_of(arena, WORDS(COMPLETE, "--on-data-loss", "resnapshot"), &options, &err));
     assert_err(&err, ERR_USAGE, "resnapshot");
