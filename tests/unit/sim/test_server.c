@@ -514,6 +514,21 @@ static void a_client_that_dies_takes_its_session_along(void **state)
     client_close(watcher);
 }
 
+/* The session's request has arrived and runs; false when it does not within some seconds. */
+static bool comes_to_run(const World *world, Client *watcher, int session)
+{
+    int64_t until = now_ms(world) + 5000;
+    char    sql[100];
+
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE session_id = %d", session);
+    while (client_number(watcher, sql) == 0) {
+        if (now_ms(world) > until) return false;
+        clock_sleep_ms(world->clock, 10, NULL);
+    }
+    return true;
+}
+
 static void a_killed_session_loses_its_connection(void **state)
 {
     World  *world  = *state;
@@ -521,11 +536,12 @@ static void a_killed_session_loses_its_connection(void **state)
     char    sql[40];
 
     for (int is_running = 0; is_running < 2; is_running++) {
-        Client *client = connected(world);
-        (void)snprintf(sql, sizeof sql, "KILL %d", (int)client_number(client, "SELECT @@SPID"));
+        Client *client  = connected(world);
+        int     session = (int)client_number(client, "SELECT @@SPID");
+        (void)snprintf(sql, sizeof sql, "KILL %d", session);
         if (is_running) {
             assert_true(client_send_batch(client, "WAITFOR DELAY '00:01:00'", 0));
-            clock_sleep_ms(world->clock, 50, NULL);
+            assert_true(comes_to_run(world, killer, session));
         }
         assert_true(client_batch(killer, sql));
         assert_int_equal(client_error(killer), 0);
