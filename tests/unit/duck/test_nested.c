@@ -109,6 +109,8 @@ static void a_list_that_reaches_past_its_values_is_not_read(void **state)
     entries[1].length = 2;
     assert_false(duck_nested_is_sound(vector, type, 2));
     assert_true(duck_nested_is_sound(vector, type, 1));
+    entries[1] = (duckdb_list_entry){.offset = 4, .length = 1};
+    assert_false(duck_nested_is_sound(vector, type, 2));
     entries[1] = (duckdb_list_entry){.offset = UINT64_MAX, .length = 2};
     assert_false(duck_nested_is_sound(vector, type, 2));
     duckdb_destroy_vector(&vector);
