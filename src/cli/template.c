@@ -121,17 +121,7 @@ static bool ask_source(const ChosenStream *streams, Names *names, size_t count, 
                        Arena *arena, Err *err)
 {
     SourceOptions source = source_options_from_settings(&streams[0].settings);
-    MssqlOptions  open   = {.driver            = env->sql,
-                            .clock             = env->clock,
-                            .rng               = env->rng,
-                            .log               = env->log,
-                            .cancel            = env->cancel,
-                            .connection        = source.connection,
-                            .time_zone         = source.time_zone,
-                            .connect_timeout_s = source.connect_timeout_s,
-                            .lock_timeout_ms   = source.lock_timeout_ms,
-                            .fetch_rows        = source.fetch_rows,
-                            .name              = STR("all streams")};
+    MssqlOptions  open   = source_mssql_options(env, &source, STR("all streams"));
     SourceTable  *tables = ARENA_ARRAY(arena, SourceTable, count);
     Str          *wanted = ARENA_ARRAY(arena, Str, count);
     Mssql        *mssql  = NULL;

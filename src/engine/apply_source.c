@@ -43,19 +43,7 @@ static bool use_given_keys(const CaptureInstance *instance, const Str *given, si
 bool apply_resolve(Env *env, const SourceOptions *source, Str capture_instance, const Str *keys,
                    size_t key_count, Arena *arena, ApplyOptions *options, Err *err)
 {
-    MssqlOptions open  = {.driver             = env->sql,
-                          .clock              = env->clock,
-                          .rng                = env->rng,
-                          .log                = env->log,
-                          .cancel             = env->cancel,
-                          .connection         = source->connection,
-                          .time_zone          = source->time_zone,
-                          .connect_timeout_s  = source->connect_timeout_s,
-                          .silence_timeout_s  = source->silence_timeout_s,
-                          .lock_timeout_ms    = source->lock_timeout_ms,
-                          .fetch_rows         = source->fetch_rows,
-                          .include_command_id = source->include_command_id,
-                          .name               = capture_instance};
+    MssqlOptions open  = source_mssql_options(env, source, capture_instance);
     Mssql       *mssql = NULL;
     CaptureTable table;
     Str         *names;

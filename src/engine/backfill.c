@@ -72,7 +72,9 @@ bool backfill_is_paused(BackfillState state)
 
 static bool open_mssql(const Backfill *backfill, Mssql **out, Err *err)
 {
-    MssqlOptions options = stream_mssql_options(backfill->env, &backfill->options->stream);
+    const StreamOptions *stream  = &backfill->options->stream;
+    MssqlOptions         options = source_mssql_options(backfill->env, &stream->source,
+                                                        stream->capture_instance);
 
     return mssql_open(&options, out, err);
 }

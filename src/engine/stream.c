@@ -134,29 +134,10 @@ static bool check_rewind(Stream *stream, Err *err)
 
 /* --- opening and closing --- */
 
-MssqlOptions stream_mssql_options(const Env *env, const StreamOptions *options)
-{
-    const SourceOptions *source = &options->source;
-
-    return (MssqlOptions){.driver             = env->sql,
-                          .clock              = env->clock,
-                          .rng                = env->rng,
-                          .log                = env->log,
-                          .cancel             = env->cancel,
-                          .connection         = source->connection,
-                          .time_zone          = source->time_zone,
-                          .connect_timeout_s  = source->connect_timeout_s,
-                          .silence_timeout_s  = source->silence_timeout_s,
-                          .lock_timeout_ms    = source->lock_timeout_ms,
-                          .fetch_rows         = source->fetch_rows,
-                          .include_command_id = source->include_command_id,
-                          .isolation_snapshot = source->isolation_snapshot,
-                          .name               = options->capture_instance};
-}
-
 static bool open_source(Stream *stream, Err *err)
 {
-    MssqlOptions options = stream_mssql_options(stream->env, stream->options);
+    MssqlOptions options = source_mssql_options(stream->env, &stream->options->source,
+                                                stream->options->capture_instance);
 
     return mssql_open(&options, &stream->mssql, err) && stream_find_table(stream, err) &&
            check_grant(stream, err);

@@ -3,6 +3,7 @@
 #define TIDELAKE_ENGINE_STREAM_H
 
 #include "engine/env.h"
+#include "engine/source_options.h"
 #include "state/control.h"
 #include "state/table_ref.h"
 #include "types/optional.h"
@@ -10,19 +11,6 @@
 
 typedef enum Trigger { TRIGGER_AVAILABLE_NOW, TRIGGER_INTERVAL, TRIGGER_CONTINUOUS } Trigger;
 typedef enum StartingPoint { START_EARLIEST, START_LATEST, START_LSN } StartingPoint;
-
-/* How to reach the source; shared by everything that reads it. */
-typedef struct SourceOptions {
-    Str     connection;
-    Str     time_zone; /* "auto", "UTC" or a Windows zone name */
-    int64_t connect_timeout_s;
-    int64_t silence_timeout_s; /* 0: for ever */
-    int64_t lock_timeout_ms;   /* -1: wait */
-    int64_t fetch_rows;
-    int64_t num_partitions; /* at least 1 */
-    bool    isolation_snapshot;
-    bool    include_command_id;
-} SourceOptions;
 
 typedef struct StreamOptions {
     Str           capture_instance;

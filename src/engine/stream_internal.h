@@ -43,8 +43,6 @@ typedef struct Stream {
 /* Logs a warning and keeps it for the next batch's facts row, once. `text` lives as long as the
  * run. */
 void stream_warn(Stream *stream, Str text);
-/* How the stream's source is reached. */
-MssqlOptions stream_mssql_options(const Env *env, const StreamOptions *options);
 /* Finds the table of the configured instance, and what is read of it. */
 bool stream_find_table(Stream *stream, Err *err) MUST_CHECK;
 /* Sets what the query reads, from the instance's columns or the `columns` option (6.5, 12.4). */

@@ -84,8 +84,10 @@ static void append_interval(Buf *buf, const char *key, const KeyInterval *interv
 }
 
 static void append_extent(Buf *buf, const char *key, const char *table, size_t index,
-                          const KeyInterval *interval)
+                          const void *arg)
 {
+    const KeyInterval *interval = (const KeyInterval *)arg + index;
+
     buf_printf(buf,
                "SELECT %zu AS i, a.k AS key_min, z.k AS key_max\n"
                "FROM (SELECT TOP (1) t.%s AS k FROM %s AS t WHERE t.%s IS NOT NULL",
@@ -99,30 +101,53 @@ static void append_extent(Buf *buf, const char *key, const char *table, size_t i
     buf_printf(buf, " ORDER BY t.%s DESC) AS z", key);
 }
 
-static bool find_some_extents(Cutter *cutter, const KeyInterval *intervals, size_t count,
-                              Arena *scratch, KeyExtent *out, Err *err)
+/* One statement with a question for each of `count` intervals, whose number is the first column of
+ * their rows. */
+typedef struct UnionOfQuestions {
+    const char *name;
+    size_t      count;
+    size_t      rows_max;
+    void (*append)(Buf *buf, const char *key, const char *table, size_t index, const void *arg);
+    const void *arg;
+} UnionOfQuestions;
+
+static bool ask_each(Cutter *cutter, const UnionOfQuestions *questions, Arena *scratch, Rows *out,
+                     Err *err)
 {
     const char *key = str_c(scratch, mssql_quote(scratch, cutter->cut->columns[0].name));
     Buf         buf = buf_new(scratch, 0);
-    Rows        rows;
     Str         table;
 
     if (!table_name(cutter->table, scratch, &table, err)) return false;
     append_read_prefix(cutter->mssql, cutter->with_isolation, &buf);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < questions->count; i++) {
         if (i > 0) buf_append_c(&buf, "\nUNION ALL ");
-        append_extent(&buf, key, str_c(scratch, table), i, &intervals[i]);
+        questions->append(&buf, key, str_c(scratch, table), i, questions->arg);
     }
     buf_append_char(&buf, ';');
-    if (!ask(cutter, "find extents", buf_str(&buf), NULL, 0, count, scratch, &rows, err))
+    if (!ask(cutter, questions->name, buf_str(&buf), NULL, 0, questions->rows_max, scratch, out,
+             err))
         return false;
-    for (size_t row = 0; row < rows.block.row_count; row++) {
-        int64_t i = rows_i64(&rows, row, 0, -1);
+    for (size_t row = 0; row < out->block.row_count; row++) {
+        int64_t i = rows_i64(out, row, 0, -1);
 
-        if (i < 0 || (size_t)i >= count)
-            return err_set(err, ERR_QUERY, "the server answered a question that was not asked");
-        out[i] = (KeyExtent){true, rows_i64(&rows, row, 1, 0), rows_i64(&rows, row, 2, 0)};
+        if (i < 0 || (size_t)i >= questions->count)
+            return err_set(err, ERR_QUERY, "%s: the server answered a question that was not asked",
+                           questions->name);
     }
+    return true;
+}
+
+static bool find_some_extents(Cutter *cutter, const KeyInterval *intervals, size_t count,
+                              Arena *scratch, KeyExtent *out, Err *err)
+{
+    UnionOfQuestions questions = {"find extents", count, count, append_extent, intervals};
+    Rows             rows;
+
+    if (!ask_each(cutter, &questions, scratch, &rows, err)) return false;
+    for (size_t row = 0; row < rows.block.row_count; row++)
+        out[rows_i64(&rows, row, 0, 0)] = (KeyExtent){true, rows_i64(&rows, row, 1, 0),
+                                                      rows_i64(&rows, row, 2, 0)};
     return true;
 }
 
@@ -145,10 +170,10 @@ bool cutter_find_extents(Cutter *cutter, const KeyInterval *intervals, size_t co
 }
 
 /* T-SQL's / goes towards zero and % takes the dividend's sign: the correction makes it a floor. */
-static void append_grid(Buf *buf, const char *key, const char *table, size_t index,
-                        const SliceGrid *grid)
+static void append_grid(Buf *buf, const char *key, const char *table, size_t index, const void *arg)
 {
-    long long width = (long long)grid->width;
+    const SliceGrid *grid  = (const SliceGrid *)arg + index;
+    long long        width = (long long)grid->width;
 
     buf_printf(buf,
                "SELECT %zu AS i, x.b, COUNT_BIG(*) AS n\n"
@@ -170,28 +195,13 @@ static int compare_slices(const void *left, const void *right)
 static bool count_some_slices(Cutter *cutter, const SliceGrid *grids, size_t count, Arena *scratch,
                               Arena *arena, SliceCounts *out, Err *err)
 {
-    const char *key    = str_c(scratch, mssql_quote(scratch, cutter->cut->columns[0].name));
-    Buf         buf    = buf_new(scratch, 0);
-    size_t     *filled = ARENA_ARRAY(scratch, size_t, count);
-    Rows        rows;
-    Str         table;
+    UnionOfQuestions questions = {"count slices", count, ROWS_LIMIT, append_grid, grids};
+    size_t          *filled    = ARENA_ARRAY(scratch, size_t, count);
+    Rows             rows;
 
-    if (!table_name(cutter->table, scratch, &table, err)) return false;
-    append_read_prefix(cutter->mssql, cutter->with_isolation, &buf);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) buf_append_c(&buf, "\nUNION ALL ");
-        append_grid(&buf, key, str_c(scratch, table), i, &grids[i]);
-    }
-    buf_append_char(&buf, ';');
-    if (!ask(cutter, "count slices", buf_str(&buf), NULL, 0, ROWS_LIMIT, scratch, &rows, err))
-        return false;
-    for (size_t row = 0; row < rows.block.row_count; row++) {
-        int64_t i = rows_i64(&rows, row, 0, -1);
-
-        if (i < 0 || (size_t)i >= count)
-            return err_set(err, ERR_QUERY, "the server answered a question that was not asked");
-        out[i].count++;
-    }
+    if (!ask_each(cutter, &questions, scratch, &rows, err)) return false;
+    for (size_t row = 0; row < rows.block.row_count; row++)
+        out[rows_i64(&rows, row, 0, 0)].count++;
     for (size_t i = 0; i < count; i++)
         out[i].items = ARENA_ARRAY(arena, SliceCount, out[i].count + 1);
     for (size_t row = 0; row < rows.block.row_count; row++) {

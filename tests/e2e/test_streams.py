@@ -72,6 +72,16 @@ def each_stream_takes_its_names_from_the_defaults(folder):  # T10.1
 
 
 @test
+def a_source_that_falls_silent_before_the_names_are_known_is_asked_again(folder):
+    with lake_of(folder) as (lake, server):
+        server.sql("EXEC tidesim.fault 'half_close', '%sp_cdc_help_change_data_capture%'")
+        result = stream(lake, "--trigger", "available-now", "--bootstrap", "--silence-timeout", "1")
+        equal((result.code, result.stderr.count("the source failed, trying again")), (0, 1), result.stderr[-2000:])
+        holds(result.stderr, "all streams")
+        equal(lake.query("bronze/dbo/orders", "SELECT id FROM t ORDER BY id"), [[1], [2]])
+
+
+@test
 def one_that_fails_later_stops_alone_and_the_end_names_it(folder):  # T10.2
     with lake_of(folder) as (lake, server):
         purge(server, "dbo_orders")
