@@ -7,6 +7,21 @@
 
 #define PLANS BRONZE "_snapshot_plans"
 
+/* The n-th file of bronze's log, for crashes at it; of the facts', the plans'. */
+#define TABLE_COMMIT(table, n) table "/_delta_log/0000000000000000000" #n ".json"
+#define BRONZE_COMMIT(n)       TABLE_COMMIT(BRONZE, n)
+#define FACTS_COMMIT(n)        TABLE_COMMIT(FACTS, n)
+#define PLANS_COMMIT(n)        TABLE_COMMIT(PLANS, n)
+
+/* Rows `from` and the `count` - 1 behind it. */
+UNUSED static void shop_fill(World *world, int from, int count)
+{
+    world_commit(world,
+                 "INSERT INTO dbo.orders SELECT value, CONCAT('n', value) FROM "
+                 "GENERATE_SERIES(%d, %d)",
+                 from, from + count - 1);
+}
+
 UNUSED static StreamOptions shop_chunked(void)
 {
     StreamOptions options = shop_bootstrap();
@@ -42,6 +57,33 @@ UNUSED static BackfillResult world_backfill(World *world, const BackfillOptions 
     assert_ok(process_backfill(process, options, &result), &process->err);
     process_close(process);
     return result;
+}
+
+/* A stream that opens a chunked snapshot, or goes on behind one. */
+UNUSED static StreamResult shop_run_chunked(World *world)
+{
+    StreamOptions stream = shop_chunked();
+
+    return world_stream(world, &stream);
+}
+
+/* Rows 0 to count - 1, and a chunked snapshot of them opened. */
+UNUSED static void shop_open_snapshot(World *world, int count)
+{
+    shop_fill(world, 0, count);
+    (void)shop_run_chunked(world);
+}
+
+/* One more call completes the snapshot, and bronze holds so many rows of it, each once. */
+UNUSED static void assert_backfill_done(World *world, const BackfillOptions *options, int64_t rows)
+{
+    BackfillResult result = world_backfill(world, options);
+
+    assert_int_equal(result.state, BACKFILL_DONE);
+    assert_rows(world,
+                str_c(world_arena(world), str_printf(world_arena(world), "%lld|%lld\n",
+                                                     (long long)rows, (long long)rows)),
+                "SELECT count(*), count(DISTINCT id) FROM {" BRONZE "} WHERE _operation = 0");
 }
 
 /* A call that dies at the n-th step whose path holds `path`, before or after its effect. */
