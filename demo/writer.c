@@ -2,7 +2,9 @@
  * transactions of a few statements.
  *
  * writer --connection STRING [--seconds N] [--rate TRANSACTIONS_A_SECOND] [--transactions N]
- * [--seed N] [--first-order ID]
+ * [--seed N] [--first-order ID] [--first-visit ID]
+ *
+ * With --first-visit there are visits too (visits.sql); ID is the first that is free.
  *
  * Stops after N seconds or transactions, or on SIGTERM between two transactions; prints how many
  * it committed. */
@@ -15,6 +17,7 @@ typedef struct Shop {
     Rng     *rng;
     Buf      sql;
     int64_t  next_order;
+    int64_t  next_visit; /* 0: no table of visits */
 } Shop;
 
 static const char *const statuses[] = {"new", "paid", "packed", "shipped", "done", "returned"};
@@ -102,6 +105,34 @@ static void change_customer(Shop *shop)
                below(shop, 2), 1 + below(shop, 20000));
 }
 
+/* A visit begins, lasts longer, is moved to another number, or is forgotten. */
+static void change_visits(Shop *shop)
+{
+    long long visit = 1 + below(shop, (uint64_t)shop->next_visit - 1);
+
+    switch (below(shop, 5)) {
+    case 0:
+    case 1:
+        buf_printf(&shop->sql,
+                   "INSERT INTO dbo.visits (visit_id, customer_id, page, referrer, began_at, "
+                   "seconds, basket) VALUES (%lld, %lld, '/shop/%lld', %s, SYSUTCDATETIME(), 0, 0);",
+                   (long long)shop->next_visit++, 1 + below(shop, 20000), below(shop, 4096),
+                   below(shop, 3) ? "NULL" : "N'https://example.org/größe'");
+        break;
+    case 2:
+        buf_printf(&shop->sql,
+                   "UPDATE dbo.visits SET seconds = seconds + %lld, basket = basket + 0.25 WHERE "
+                   "visit_id = %lld;",
+                   1 + below(shop, 60), visit);
+        break;
+    case 3:
+        buf_printf(&shop->sql, "UPDATE dbo.visits SET visit_id = %lld WHERE visit_id = %lld;",
+                   (long long)shop->next_visit++, visit);
+        break;
+    default: buf_printf(&shop->sql, "DELETE FROM dbo.visits WHERE visit_id = %lld;", visit);
+    }
+}
+
 static void add_statements(Shop *shop)
 {
     static void (*const kinds[])(Shop *) = {new_order,      new_order,    move_order,
@@ -111,6 +142,7 @@ static void add_statements(Shop *shop)
 
     for (long long i = 0; i < count; i++)
         kinds[below(shop, COUNT_OF(kinds))](shop);
+    if (shop->next_visit > 0) change_visits(shop);
 }
 
 /* Now and then a transaction is rolled back: nothing of it may arrive. */
@@ -161,7 +193,8 @@ int main(int argc, char **argv)
     bool    ok = program_open(&program, "writer", program_option(argc, argv, "--connection", NULL),
                               &err);
     Shop    shop = {.program    = &program,
-                    .next_order = program_number(argc, argv, "--first-order", "80001")};
+                    .next_order = program_number(argc, argv, "--first-order", "80001"),
+                    .next_visit = program_number(argc, argv, "--first-visit", "0")};
 
     shop.rng = rng_new((uint64_t)program_number(argc, argv, "--seed", "1"));
     shop.sql = buf_new(program.arena, 0);
