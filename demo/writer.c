@@ -113,11 +113,12 @@ static void change_visits(Shop *shop)
     switch (below(shop, 5)) {
     case 0:
     case 1:
-        buf_printf(&shop->sql,
-                   "INSERT INTO dbo.visits (visit_id, customer_id, page, referrer, began_at, "
-                   "seconds, basket) VALUES (%lld, %lld, '/shop/%lld', %s, SYSUTCDATETIME(), 0, 0);",
-                   (long long)shop->next_visit++, 1 + below(shop, 20000), below(shop, 4096),
-                   below(shop, 3) ? "NULL" : "N'https://example.org/größe'");
+        buf_printf(
+            &shop->sql,
+            "INSERT INTO dbo.visits (visit_id, customer_id, page, referrer, began_at, "
+            "seconds, basket) VALUES (%lld, %lld, '/shop/%lld', %s, SYSUTCDATETIME(), 0, 0);",
+            (long long)shop->next_visit++, 1 + below(shop, 20000), below(shop, 4096),
+            below(shop, 3) ? "NULL" : "N'https://example.org/größe'");
         break;
     case 2:
         buf_printf(&shop->sql,
