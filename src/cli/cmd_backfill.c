@@ -59,20 +59,30 @@ static bool read_limit(const Invocation *invocation, FlagId flag, OptI64 *out, E
                    command_flag_name(flag), STR_ARG(text));
 }
 
+static bool read_seconds(const Invocation *invocation, OptDouble *out, Err *err)
+{
+    Str text = invocation->flags[FLAG_MAX_SECONDS];
+
+    *out = (OptDouble){.is_set = false};
+    if (!text.ptr) return true;
+    out->is_set = parse_decimal(text, &out->value);
+    return out->is_set || err_set(err, ERR_USAGE,
+                                  "--max-seconds is \"%.*s\"; allowed: a number from 0 on, "
+                                  "decimals too",
+                                  STR_ARG(text));
+}
+
 static bool read_options(const Invocation *invocation, const Settings *settings,
                          BackfillOptions *out, Err *err)
 {
-    OptI64 max_seconds;
-
     *out = (BackfillOptions){
         .chunk_rows          = settings_integer(settings, SET_CHUNK_ROWS, 1000000),
-        .target_wave_seconds = (double)settings_integer(settings, SET_TARGET_WAVE_SECONDS, 300)};
-    int64_t headroom = settings_integer(settings, SET_MIN_HEADROOM_HOURS, -1);
-    if (headroom >= 0) out->min_headroom_hours = OPT_DOUBLE((double)headroom);
+        .target_wave_seconds = settings_decimal(settings, SET_TARGET_WAVE_SECONDS, 300)};
+    double headroom = settings_decimal(settings, SET_MIN_HEADROOM_HOURS, -1);
+    if (headroom >= 0) out->min_headroom_hours = OPT_DOUBLE(headroom);
     if (!read_limit(invocation, FLAG_MAX_WAVES, &out->max_waves, err) ||
-        !read_limit(invocation, FLAG_MAX_SECONDS, &max_seconds, err))
+        !read_seconds(invocation, &out->max_seconds, err))
         return false;
-    if (max_seconds.is_set) out->max_seconds = OPT_DOUBLE((double)max_seconds.value);
     return stream_options_from_settings(settings, invocation->arena, &out->stream, err);
 }
 

@@ -132,6 +132,7 @@ static bool read_value(Reader *reader, SettingId id, const yaml_node_t *node, Se
     case SETTING_CHOICE:
     case SETTING_BOOL:
     case SETTING_INTEGER:
+    case SETTING_DECIMAL:
     case SETTING_DURATION:
     case SETTING_SIZE:
     case SETTING_COLUMNS:

@@ -87,6 +87,11 @@ static bool parse_with_unit(Str text, const Unit *units, size_t count, int64_t *
     return false;
 }
 
+bool parse_decimal(Str text, double *out)
+{
+    return !str_starts_with(text, STR("-")) && str_parse_double(text, out);
+}
+
 bool parse_duration_ms(Str text, int64_t *out)
 {
     static const Unit units[] = {{"ms", 1},      {"s", 1000},    {"m", 60000},
@@ -147,6 +152,19 @@ static bool check_number(const SettingSpec *spec, const SettingValue *value, Err
     return refuse(value, spec, value->text, allowed, err);
 }
 
+static bool check_decimal(const SettingSpec *spec, const SettingValue *value, Err *err)
+{
+    double number;
+    char   allowed[120];
+
+    if (is_one_of(value->text, spec->values)) return true;
+    if (parse_decimal(value->text, &number) && number >= (double)spec->least) return true;
+    (void)snprintf(allowed, sizeof allowed, "a number from %lld on, decimals too%s%s",
+                   (long long)spec->least, spec->values ? ", or " : "",
+                   spec->values ? spec->values : "");
+    return refuse(value, spec, value->text, allowed, err);
+}
+
 static bool check_duration(const SettingSpec *spec, const SettingValue *value, Err *err)
 {
     int64_t ms;
@@ -193,6 +211,7 @@ bool setting_check(SettingId id, const SettingValue *value, Err *err)
         return parse_bool(value->text, &flag) ||
                refuse(value, spec, value->text, "true, false, yes, no", err);
     case SETTING_INTEGER: return check_number(spec, value, err);
+    case SETTING_DECIMAL: return check_decimal(spec, value, err);
     case SETTING_DURATION: return check_duration(spec, value, err);
     case SETTING_SIZE:
         return (parse_size_bytes(value->text, &number) && number > 0) ||
@@ -238,6 +257,13 @@ int64_t settings_integer(const Settings *settings, SettingId id, int64_t when_wo
     int64_t value;
 
     return str_parse_i64(settings_text(settings, id), &value) ? value : when_word;
+}
+
+double settings_decimal(const Settings *settings, SettingId id, double when_word)
+{
+    double value;
+
+    return parse_decimal(settings_text(settings, id), &value) ? value : when_word;
 }
 
 int64_t settings_duration_ms(const Settings *settings, SettingId id)

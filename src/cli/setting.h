@@ -15,6 +15,7 @@ typedef enum SettingType {
     SETTING_CHOICE,  /* one of `values`, separated by | */
     SETTING_BOOL,    /* true false yes no y n 1 0, any case */
     SETTING_INTEGER, /* a whole number, at least `least`; "null" or "auto" where `values` names it */
+    SETTING_DECIMAL, /* the same with decimals: 0.05 */
     SETTING_DURATION, /* 100ms, 10s, 5m, 2h, 30d */
     SETTING_SIZE,     /* bytes: 512MB, 1GB */
     SETTING_TABLE,    /* a path, or {path: ..., label: ...} */
@@ -58,8 +59,8 @@ typedef enum SettingType {
     X(STARTING_LSN,             "starting_lsn",             SECTION_STREAM, SETTING_LSN,      "earliest",    0, NULL,                            "earliest, latest or 0x..., which counts as processed") \
     X(ISOLATION,                "isolation",                SECTION_STREAM, SETTING_CHOICE,   "readCommitted", 0, "readCommitted|snapshot",      "isolation of reads of the table itself; never uncommitted rows") \
     X(CHUNK_ROWS,               "chunk_rows",               SECTION_STREAM, SETTING_INTEGER,  "1000000",     1, NULL,                            "rows of a chunk, when the snapshot is planned") \
-    X(TARGET_WAVE_SECONDS,      "target_wave_seconds",      SECTION_STREAM, SETTING_INTEGER,  "300",         0, NULL,                            "seconds a wave of chunks should take; 0: one chunk per connection") \
-    X(MIN_HEADROOM_HOURS,       "min_headroom_hours",       SECTION_STREAM, SETTING_INTEGER,  "null",        0, "null",                          "hours between the stream and the retention below which no wave starts; null: any") \
+    X(TARGET_WAVE_SECONDS,      "target_wave_seconds",      SECTION_STREAM, SETTING_DECIMAL,  "300",         0, NULL,                            "seconds a wave of chunks should take; 0: one chunk per connection") \
+    X(MIN_HEADROOM_HOURS,       "min_headroom_hours",       SECTION_STREAM, SETTING_DECIMAL,  "null",        0, "null",                          "hours between the stream and the retention below which no wave starts; null: any") \
     X(GRANULARITY,              "granularity",              SECTION_STREAM, SETTING_CHOICE,   "hour",        0, "minute|hour|day",               "periods of the verdict") \
     X(INCLUDE_COMMAND_ID,       "include_command_id",       SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "read __$command_id; false for servers that lack it") \
     X(COLUMNS,                  "columns",                  SECTION_STREAM, SETTING_COLUMNS,  NULL,          0, NULL,                            "columns to read, with their types; else every captured one") \
@@ -117,10 +118,13 @@ Str     settings_text(const Settings *settings, SettingId id);
 bool    settings_bool(const Settings *settings, SettingId id);
 int64_t settings_integer(const Settings *settings, SettingId id,
                          int64_t when_word); /* `when_word`: for null and auto */
+double  settings_decimal(const Settings *settings, SettingId id, double when_word);
 int64_t settings_duration_ms(const Settings *settings, SettingId id);
 int64_t settings_size_bytes(const Settings *settings, SettingId id);
 bool    settings_is_given(const Settings *settings, SettingId id);
 
+/* From 0 on; not "-0", "nan" or "inf". */
+bool parse_decimal(Str text, double *out) MUST_CHECK;
 bool parse_bool(Str text, bool *out) MUST_CHECK;
 bool parse_duration_ms(Str text, int64_t *out) MUST_CHECK;
 bool parse_size_bytes(Str text, int64_t *out) MUST_CHECK;

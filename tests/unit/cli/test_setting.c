@@ -66,6 +66,12 @@ static void numbers_keep_to_their_least(void **state)
                  {SET_SILENCE_TIMEOUT, "0", true},
                  {SET_SILENCE_TIMEOUT, "-1", false},
                  {SET_LOCK_TIMEOUT_MS, "null", true},
+                 {SET_MIN_HEADROOM_HOURS, "0.05", true},
+                 {SET_MIN_HEADROOM_HOURS, "null", true},
+                 {SET_TARGET_WAVE_SECONDS, "0.5", true},
+                 {SET_TARGET_WAVE_SECONDS, "0", true},
+                 {SET_TARGET_WAVE_SECONDS, "null", false},
+                 {SET_TARGET_WAVE_SECONDS, "-0", false},
                  {SET_LOCK_TIMEOUT_MS, "-1", false},
                  {SET_POLL_INTERVAL, "50ms", false},
                  {SET_POLL_INTERVAL, "1s", true},
@@ -113,6 +119,11 @@ static void a_bad_value_is_named_with_what_is_allowed(void **state) /* T12.1, T1
         {SET_GRANULARITY, "week", {"granularity", "minute|hour|day", "\"week\""}},
         {SET_CHUNK_ROWS, "0", {"chunk_rows", "from 1 on", "\"0\""}},
         {SET_TARGET_WAVE_SECONDS, "-1", {"target_wave_seconds", "from 0 on", "\"-1\""}},
+        {SET_TARGET_WAVE_SECONDS, "nan", {"target_wave_seconds", "decimals too", "\"nan\""}},
+        {SET_TARGET_WAVE_SECONDS, "1e999", {"target_wave_seconds", "from 0 on", "\"1e999\""}},
+        {SET_MIN_HEADROOM_HOURS, "-0.5", {"min_headroom_hours", "or null", "\"-0.5\""}},
+        {SET_MIN_HEADROOM_HOURS, "inf", {"min_headroom_hours", "decimals too", "\"inf\""}},
+        {SET_MIN_HEADROOM_HOURS, "0,5", {"min_headroom_hours", "a number", "\"0,5\""}},
         {SET_STARTING_LSN, "0xZZ", {"starting_lsn", "earliest, latest or an LSN", "0xZZ"}},
         {SET_COLUMNS, "id", {"columns", "column id has no type", "id BIGINT"}},
     };
@@ -129,6 +140,17 @@ static void a_bad_value_is_named_with_what_is_allowed(void **state) /* T12.1, T1
         assert_false(setting_check(cases[i].id, &value, &err));
         assert_err(&err, ERR_CONFIG, "tidelake.yaml:7");
     }
+}
+
+static void decimals_are_read_as_they_stand(void **state)
+{
+    Settings settings = {0};
+
+    (void)state;
+    assert_true(settings_decimal(&settings, SET_TARGET_WAVE_SECONDS, 1) == 300);
+    assert_true(settings_decimal(&settings, SET_MIN_HEADROOM_HOURS, -1) == -1);
+    settings.values[SET_MIN_HEADROOM_HOURS] = (SettingValue){.is_set = true, .text = STR("0.05")};
+    assert_true(settings_decimal(&settings, SET_MIN_HEADROOM_HOURS, -1) == 0.05);
 }
 
 static void durations_and_sizes_have_units(void **state)
@@ -161,6 +183,7 @@ int main(void)
         cmocka_unit_test(booleans_are_read_in_any_case),
         cmocka_unit_test(numbers_keep_to_their_least),
         cmocka_unit_test(a_bad_value_is_named_with_what_is_allowed),
+        cmocka_unit_test(decimals_are_read_as_they_stand),
         cmocka_unit_test(durations_and_sizes_have_units),
         cmocka_unit_test(the_nearest_key_is_named),
     };
