@@ -1,55 +1,9 @@
 /* backfill.c - one call: what is there, then wave after wave; one is read while the one before it commits. */
-#include "engine/backfill.h"
+#include "engine/backfill_internal.h"
 
 #include "engine/backfill_plan.h"
-#include "engine/bound_json.h"
-#include "engine/plan_walk.h"
 #include "engine/plan_wave.h"
 #include "engine/snapshot.h"
-#include "engine/stream_internal.h"
-#include "engine/wave.h"
-
-#include <math.h>
-
-/* A wave on its way into the tables, in a task of its own. */
-typedef struct Committing {
-    const WaveContext *context;
-    Bronze            *bronze;
-    Wave              *wave;
-    Task              *task;
-    bool               ok;
-    WaveRecord         record;
-    Err                err;
-} Committing;
-
-typedef struct Backfill {
-    Env                   *env;
-    const BackfillOptions *options;
-    BackfillResult        *result;
-    Arena                 *arena; /* of the call */
-    Arena                 *result_arena;
-    Mssql                 *mssql;  /* of the reading task */
-    Mssql                 *times;  /* of the committing one; NULL until it asks */
-    Stream                 stream; /* the part of one that finds the table and its columns */
-    TableCut               cut;
-    Cutter                *cutter;
-    TableRef               plans_ref;
-    Facts                 *facts;
-    Plans                 *plans;        /* NULL: no table yet */
-    Facts                 *commit_facts; /* a table is one task's: these are the committing one's */
-    Plans                 *commit_plans;
-    Bronze                *bronze[2]; /* one is read into while the other commits */
-    Family                 family;
-    ChunkState             state;
-    WaveContext            context;
-    Committing            *committing; /* NULL: none */
-    int64_t                began_ns;
-    double                 pace; /* seconds per round of the last wave; 0: unknown */
-    int64_t                next_chunk, next_wave;
-    bool                   last_is_recorded;
-    int64_t                rows_recorded;
-    Lsn                    newest_stamp;
-} Backfill;
 
 const char *backfill_state_name(BackfillState state)
 {
@@ -248,85 +202,13 @@ static void fill_context(Backfill *backfill)
     };
 }
 
-/* --- stopping --- */
-
-static double seconds_since(const Backfill *backfill, int64_t began_ns)
-{
-    return (double)(clock_monotonic_ns(backfill->env->clock) - began_ns) / 1e9;
-}
-
-static bool is_out_of_time(const Backfill *backfill)
-{
-    return backfill->options->max_seconds.is_set &&
-           seconds_since(backfill, backfill->began_ns) >= backfill->options->max_seconds.value;
-}
-
-static void pause_for(Backfill *backfill, BackfillState state, Str reason)
-{
-    backfill->result->state  = state;
-    backfill->result->reason = reason;
-}
-
-static bool check_headroom(Backfill *backfill, Err *err)
-{
-    double    least = backfill->options->min_headroom_hours.value;
-    OptDouble headroom;
-    OptTime   written_at;
-
-    if (!backfill->options->min_headroom_hours.is_set) return true;
-    if (!facts_find_headroom(backfill->facts, backfill->state.open->sink_id, &headroom, &written_at,
-                             err))
-        return false;
-    if (!headroom.is_set || !written_at.is_set) {
-        pause_for(backfill, BACKFILL_WAITING_METRICS,
-                  str_printf(backfill->result_arena,
-                             "stream %.*s has not written how far it is from the retention yet",
-                             STR_ARG(backfill->state.open->sink_id)));
-        return true;
-    }
-    double age = (double)(clock_utc_us(backfill->env->clock) - written_at.utc_us) / 3600e6;
-    if (headroom.value - age < least)
-        pause_for(backfill, BACKFILL_WAITING_HEADROOM,
-                  str_printf(backfill->result_arena,
-                             "%.2f hours of headroom are left (%.2f in a row %.2f hours old), and "
-                             "min_headroom_hours is %.2f",
-                             headroom.value - age, headroom.value, age, least));
-    return true;
-}
-
-static bool check_pause_file(Backfill *backfill, Err *err)
-{
-    Str        path = store_join(backfill->result_arena, backfill->options->stream.checkpoint,
-                                 STR("_tidelake/pause"));
-    StoreEntry entry;
-    Err        found = ERR_INIT;
-
-    if (backfill->options->stream.checkpoint.len == 0) return true;
-    if (store_stat(backfill->env->store, path, &entry, &found)) {
-        pause_for(
-            backfill, BACKFILL_PAUSED,
-            str_printf(backfill->result_arena, "%.*s is there: remove it to go on", STR_ARG(path)));
-        return true;
-    }
-    return found.code == ERR_NOT_FOUND || err_copy(err, &found);
-}
-
-/* Whether something asks for a pause, before a wave and between the seeks of a plan. */
-static bool check_pause(Backfill *backfill, bool *must_pause, Err *err)
-{
-    backfill->result->state = BACKFILL_RUNNING;
-    if (!check_pause_file(backfill, err)) return false;
-    if (backfill->result->state == BACKFILL_RUNNING && !check_headroom(backfill, err)) return false;
-    *must_pause = backfill->result->state != BACKFILL_RUNNING;
-    return true;
-}
-
 static bool must_stop_planning(void *arg, bool *out, Err *err)
 {
     Backfill *backfill = arg;
 
-    *out = is_out_of_time(backfill);
-    return cancel_check(backfill->env->cancel, err) && (*out || check_pause(backfill, out, err));
+    *out = backfill_is_out_of_time(backfill);
+    return cancel_check(backfill->env->cancel, err) &&
+           (*out || backfill_check_pause(backfill, out, err));
 }
 
 /* The committing task's view of the plans table; none for a snapshot that finishes in the facts. */
@@ -356,161 +238,6 @@ static bool make_plan(Backfill *backfill, bool *is_planned, Err *err)
     if (!*is_planned) return true;
     note_recorded(backfill);
     return open_commit_plans(backfill, err);
-}
-
-/* --- one wave --- */
-
-static bool take_stamp(Backfill *backfill, Wave *wave, Err *err)
-{
-    Lsn snapshot = backfill->state.open->at.lsn;
-
-    if (!snapshot_stamp(backfill->mssql,
-                        &backfill->stream.table.instances[backfill->stream.table.configured],
-                        &wave->stamp, err))
-        return false;
-    return lsn_compare(wave->stamp.lsn, snapshot) >= 0 ||
-           err_set(err, ERR_SOURCE_STATE,
-                   "the newest captured LSN is %s, below the snapshot's %s: is this a readable "
-                   "secondary that is behind, or another database? Nothing was read",
-                   lsn_format(wave->stamp.lsn).text, lsn_format(snapshot).text);
-}
-
-/* A last chunk that was open when it was planned ends where the first key above MAX is by now. */
-static bool find_last_end(Backfill *backfill, const KeyPart **out, Err *err)
-{
-    const SnapshotExtent *extent = &backfill->state.opened.extent;
-    CutSource             source = cut_source_of_cutter(backfill->cutter);
-    KeyWalk               walk   = {.column_count = backfill->cut.column_count,
-                                    .chunk_rows   = 1,
-                                    .may_repeat   = backfill->cut.may_repeat};
-
-    *out = NULL;
-    if (extent->is_integer || str_equal(extent->max, BOUND_OPEN) || !backfill->cut.can_bound)
-        return true;
-    return bound_from_json(backfill->arena, &backfill->cut, extent->max, &walk.max, err) &&
-           plan_walk_last(&source, &walk, backfill->arena, out, err);
-}
-
-static bool add_chunk(Backfill *backfill, Wave *wave, int64_t index, const ChunkBounds *bounds,
-                      Err *err)
-{
-    WaveChunk *chunk = &wave->chunks[wave->chunk_count++];
-
-    *chunk = (WaveChunk){.index   = index,
-                         .bounds  = *bounds,
-                         .is_last = index + 1 == (int64_t)backfill->state.plan.chunk_count};
-    return bound_from_json(wave->arena, &backfill->cut, bounds->lo, &chunk->lo, err) &&
-           bound_from_json(wave->arena, &backfill->cut, bounds->hi, &chunk->hi, err);
-}
-
-/* An attempt that got as far as its plans rows decided which chunks this wave has, and their bounds. */
-static bool take_planned_chunks(Backfill *backfill, Wave *wave, bool *found, Err *err)
-{
-    Str    *details;
-    size_t  count, kept = 0;
-    int64_t first = -1;
-    bool    was_recorded;
-
-    *found = false;
-    if (backfill->state.is_in_facts) return true;
-    if (!plans_has(backfill->plans,
-                   str_printf(wave->arena, "%.*s#snapchunks.%s",
-                              STR_ARG(backfill->options->stream.app_id),
-                              lsn_format(backfill->state.open->at.lsn).text),
-                   wave->number, &was_recorded, err))
-        return false;
-    if (!was_recorded) return true;
-    if (!plans_find_details(backfill->plans, backfill->state.open->at.lsn,
-                            STR(EVENT_SNAPSHOT_CHUNK), wave->arena, &details, &count, err))
-        return false;
-    ChunkPayload *chunks = ARENA_ARRAY(wave->arena, ChunkPayload, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        ChunkPayload chunk;
-
-        if (!payload_parse_chunk(details[i], wave->arena, &chunk) || chunk.wave != wave->number ||
-            !chunk.has_bounds)
-            continue;
-        chunks[kept++] = chunk;
-        if (first < 0 || chunk.chunk < first) first = chunk.chunk;
-    }
-    wave->chunks = ARENA_ARRAY(wave->arena, WaveChunk, kept + 1);
-    for (size_t n = 0; n < kept; n++) /* in the plan's order; a chunk recorded twice counts once */
-        for (size_t i = 0; i < kept; i++)
-            if (chunks[i].chunk == first + (int64_t)n && wave->chunk_count == n &&
-                !add_chunk(backfill, wave, chunks[i].chunk, &chunks[i].bounds, err))
-                return false;
-    *found = wave->chunk_count > 0;
-    return true;
-}
-
-static bool take_next_chunks(Backfill *backfill, Wave *wave, const KeyPart *last_end, Err *err)
-{
-    const ChunkPlanPayload *plan  = &backfill->state.plan;
-    int64_t                 left  = (int64_t)plan->chunk_count - backfill->next_chunk;
-    WavePace                pace  = {.round_seconds  = backfill->pace,
-                                     .target_seconds = backfill->options->target_wave_seconds,
-                                     .rest_seconds   = backfill->options->max_seconds.is_set
-                                                           ? fmax(0, backfill->options->max_seconds.value -
-                                                                         seconds_since(backfill, backfill->began_ns))
-                                                           : -1};
-    int64_t                 width = plan_wave_chunks(backfill->context.connections, &pace,
-                                                     (int64_t)plan->chunk_count, left);
-
-    wave->chunks = ARENA_ARRAY(wave->arena, WaveChunk, (size_t)width);
-    for (int64_t i = 0; i < width; i++) {
-        int64_t     index  = backfill->next_chunk + i;
-        ChunkBounds bounds = plan->chunks[index];
-
-        if (last_end && index + 1 == (int64_t)plan->chunk_count)
-            bounds.hi = bound_to_json(wave->arena, &backfill->cut, last_end);
-        if (!add_chunk(backfill, wave, index, &bounds, err)) return false;
-    }
-    return true;
-}
-
-/* Bronze has the wave, by an attempt that died before it was recorded: nothing has to be read. Asked only when
- * no commit of this call is on its way. */
-static bool find_known(Backfill *backfill, Wave *wave, Err *err)
-{
-    WaveTag tag;
-    bool    has_tag;
-
-    if (backfill->committing) return true;
-    return bronze_find_wave(backfill->bronze[wave->number % 2], backfill->context.key, wave->number,
-                            wave->arena, &wave->is_known, &has_tag, &tag, err);
-}
-
-static Wave *wave_new(int64_t number)
-{
-    Arena *arena = arena_new();
-    Wave  *wave  = ARENA_NEW(arena, Wave);
-
-    wave->arena  = arena;
-    wave->number = number;
-    return wave;
-}
-
-/* Steps f to j: stamp, bounds, chunks, read. */
-static bool read_wave(Backfill *backfill, Wave *wave, Err *err)
-{
-    int64_t        began_ns = clock_monotonic_ns(backfill->env->clock);
-    const KeyPart *last_end = NULL;
-    const Str *planned_hi   = &backfill->state.plan.chunks[backfill->state.plan.chunk_count - 1].hi;
-    bool       found;
-
-    wave->started_us = clock_utc_us(backfill->env->clock);
-    if (!take_stamp(backfill, wave, err)) return false;
-    if (str_equal(*planned_hi, BOUND_OPEN) && !find_last_end(backfill, &last_end, err))
-        return false;
-    if (!take_planned_chunks(backfill, wave, &found, err)) return false;
-    if (!found && !take_next_chunks(backfill, wave, last_end, err)) return false;
-    if (!find_known(backfill, wave, err)) return false;
-    wave->high = wave->stamp;
-    if (wave->is_known) return true;
-    if (!wave_read(&backfill->context, backfill->bronze[wave->number % 2], wave, err)) return false;
-    backfill->pace = plan_wave_pace(seconds_since(backfill, began_ns), (int64_t)wave->chunk_count,
-                                    backfill->context.connections);
-    return true;
 }
 
 /* --- committing --- */
@@ -602,13 +329,6 @@ static bool complete(Backfill *backfill, Err *err)
 
 /* --- the call --- */
 
-static bool is_at_limit(const Backfill *backfill)
-{
-    return (backfill->options->max_waves.is_set &&
-            backfill->result->waves >= backfill->options->max_waves.value) ||
-           is_out_of_time(backfill);
-}
-
 static bool run_waves(Backfill *backfill, Err *err)
 {
     bool as_read;
@@ -625,8 +345,8 @@ static bool run_waves(Backfill *backfill, Err *err)
         if (backfill->last_is_recorded && !backfill->committing) break;
         if (!cancel_check(backfill->env->cancel, err)) return false;
         backfill->result->state = BACKFILL_RUNNING;
-        if (is_at_limit(backfill)) break;
-        if (!check_pause(backfill, &must_pause, err)) return false;
+        if (backfill_is_at_limit(backfill)) break;
+        if (!backfill_check_pause(backfill, &must_pause, err)) return false;
         if (must_pause) break;
         if (!backfill->state.is_planned) {
             bool is_planned;
@@ -635,8 +355,8 @@ static bool run_waves(Backfill *backfill, Err *err)
             if (!is_planned) break;
             continue;
         }
-        wave = wave_new(backfill->next_wave);
-        ok   = read_wave(backfill, wave, err);
+        wave = backfill_wave_new(backfill->next_wave);
+        ok   = backfill_read_wave(backfill, wave, err);
         if (!ok || !finish_commit(backfill, &as_read, err) || !as_read) {
             wave_close(wave);
             if (ok && !as_read) continue; /* the next begins behind what the commit holds */
@@ -656,11 +376,12 @@ static bool run(Backfill *backfill, Err *err)
     Err                  late = ERR_INIT;
 
     if (!open) {
-        pause_for(backfill, BACKFILL_NO_SNAPSHOT,
-                  str_printf(backfill->result_arena,
-                             "no chunked snapshot of %.*s was opened for app_id %.*s: run the "
-                             "stream with --bootstrap --snapshot chunked",
-                             STR_ARG(options->bronze.label), STR_ARG(options->app_id)));
+        backfill_pause_for(
+            backfill, BACKFILL_NO_SNAPSHOT,
+            str_printf(backfill->result_arena,
+                       "no chunked snapshot of %.*s was opened for app_id %.*s: run the "
+                       "stream with --bootstrap --snapshot chunked",
+                       STR_ARG(options->bronze.label), STR_ARG(options->app_id)));
         return true;
     }
     backfill->result->snapshot = OPT_LSN(open->at.lsn);

@@ -1,0 +1,61 @@
+/* backfill_internal.h - one call of backfill: its state, shared by what reads its waves and what stops it. */
+#ifndef TIDELAKE_ENGINE_BACKFILL_INTERNAL_H
+#define TIDELAKE_ENGINE_BACKFILL_INTERNAL_H
+
+#include "engine/backfill.h"
+#include "engine/stream_internal.h"
+#include "engine/wave.h"
+
+/* A wave on its way into the tables, in a task of its own. */
+typedef struct Committing {
+    const WaveContext *context;
+    Bronze            *bronze;
+    Wave              *wave;
+    Task              *task;
+    bool               ok;
+    WaveRecord         record;
+    Err                err;
+} Committing;
+
+typedef struct Backfill {
+    Env                   *env;
+    const BackfillOptions *options;
+    BackfillResult        *result;
+    Arena                 *arena; /* of the call */
+    Arena                 *result_arena;
+    Mssql                 *mssql;  /* of the reading task */
+    Mssql                 *times;  /* of the committing one; NULL until it asks */
+    Stream                 stream; /* the part of one that finds the table and its columns */
+    TableCut               cut;
+    Cutter                *cutter;
+    TableRef               plans_ref;
+    Facts                 *facts;
+    Plans                 *plans;        /* NULL: no table yet */
+    Facts                 *commit_facts; /* a table is one task's: these are the committing one's */
+    Plans                 *commit_plans;
+    Bronze                *bronze[2]; /* one is read into while the other commits */
+    Family                 family;
+    ChunkState             state;
+    WaveContext            context;
+    Committing            *committing; /* NULL: none */
+    int64_t                began_ns;
+    double                 pace; /* seconds per round of the last wave; 0: unknown */
+    int64_t                next_chunk, next_wave;
+    bool                   last_is_recorded;
+    int64_t                rows_recorded;
+    Lsn                    newest_stamp;
+} Backfill;
+
+/* --- backfill_stop.c: limits of the call, the pause file, the headroom --- */
+double backfill_seconds_since(const Backfill *backfill, int64_t began_ns);
+bool   backfill_is_at_limit(const Backfill *backfill); /* no further wave starts in this call */
+bool   backfill_is_out_of_time(const Backfill *backfill);
+void   backfill_pause_for(Backfill *backfill, BackfillState state, Str reason);
+/* Whether something asks for a pause, before a wave and between the seeks of a plan. */
+bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err) MUST_CHECK;
+
+/* --- backfill_wave.c: stamp, chunks and rows of the next wave --- */
+Wave *backfill_wave_new(int64_t number);
+bool  backfill_read_wave(Backfill *backfill, Wave *wave, Err *err) MUST_CHECK;
+
+#endif
