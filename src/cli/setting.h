@@ -15,7 +15,7 @@ typedef enum SettingType {
     SETTING_CHOICE,  /* one of `values`, separated by | */
     SETTING_BOOL,    /* true false yes no y n 1 0, any case */
     SETTING_INTEGER, /* a whole number, at least `least`; "null" or "auto" where `values` names it */
-    SETTING_DECIMAL, /* the same with decimals: 0.05 */
+    SETTING_DECIMAL,  /* the same with decimals: 0.05 */
     SETTING_DURATION, /* 100ms, 10s, 5m, 2h, 30d */
     SETTING_SIZE,     /* bytes: 512MB, 1GB */
     SETTING_TABLE,    /* a path, or {path: ..., label: ...} */
