@@ -19,6 +19,8 @@ _tidelake_complete() {
     choices=$("$program" "$command" --help 2>/dev/null | sed -nE "s/^  $previous VALUE .*\(([a-zA-Z-]+(\|[a-zA-Z-]+)+)\).*/\1/p" | tr '|' ' ')
   elif [ "${program##*/}-$command-$COMP_CWORD" = tidelake-table-2 ]; then
     choices="schema history files cat sql"
+  elif [ "${program##*/}-$command-$COMP_CWORD" = tidelake-verdict-2 ]; then
+    choices="show advance check"
   fi
   # shellcheck disable=SC2207 # the words hold no blanks
   [ -z "${choices:-}" ] || COMPREPLY=($(compgen -W "$choices" -- "$word"))

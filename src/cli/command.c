@@ -30,6 +30,9 @@ static const FlagSpec flag_specs[FLAG_COUNT] = {
     {FLAG_MAX_SECONDS, "--max-seconds", "N", "start no wave after N seconds (default: no limit)"},
     {FLAG_REQUIRE_DONE, "--require-done", NULL,
      "exit with 6 when a snapshot is not complete at the end"},
+    {FLAG_UNTIL, "--until", "TIME",
+     "check: the end of the period asked about, UTC unless it has a zone: 2026-09-28T15:00:00 or "
+     "2026-09-28T17:00:00+02:00"},
 };
 
 static const FlagId common_flags[] = {FLAG_HELP,      FLAG_CONFIG,     FLAG_JSON,
@@ -105,6 +108,18 @@ static const SettingId backfill_settings[] = {SET_CONNECTION,
                                               SET_LOG_RETENTION,
                                               SET_SNAPSHOT_KEYS};
 static const FlagId    backfill_flags[]    = {FLAG_MAX_WAVES, FLAG_MAX_SECONDS, FLAG_REQUIRE_DONE};
+static const SettingId verdict_settings[]  = {SET_ROOT,
+                                              SET_CONTROL,
+                                              SET_FACTS,
+                                              SET_CAPTURE_INSTANCE,
+                                              SET_BRONZE,
+                                              SET_SILVER,
+                                              SET_CHECKPOINT,
+                                              SET_GRANULARITY,
+                                              SET_COMPRESSION,
+                                              SET_MEMORY_LIMIT,
+                                              SET_LOG_RETENTION};
+static const FlagId    verdict_flags[]     = {FLAG_UNTIL};
 static const SettingId table_settings[]    = {SET_MEMORY_LIMIT, SET_LOG_RETENTION};
 static const FlagId    table_flags[]       = {
              FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,
@@ -138,6 +153,18 @@ static const Command commands[] = {
      "  tidelake apply\n"
      "  tidelake apply dbo_orders --keys order_id --json\n",
      apply_settings, COUNT_OF(apply_settings), NULL, 0, cmd_apply},
+    {"verdict", "show|advance|check [TABLE...]", "look at the verdict of tables, move it, gate on it",
+     "TABLE is a bronze or silver as the configuration file names it, a capture instance (both of "
+     "its tables), or any name that control holds; without one, every table of the file. show "
+     "prints the verdict and its age. check exits with 0 when every period that ends at --until "
+     "or before is complete, with 6 when not. advance moves it without a stream or an apply: a "
+     "bronze's to the end of the last committed batch of its checkpoint, a silver's to the newest "
+     "change it has applied.\n\n"
+     "Examples:\n"
+     "  tidelake verdict show\n"
+     "  tidelake verdict check silver/orders --until 2026-09-28T15:00:00 && run-the-report\n",
+     verdict_settings, COUNT_OF(verdict_settings), verdict_flags, COUNT_OF(verdict_flags),
+     cmd_verdict},
     {"table", "schema|history|files|cat|optimize|vacuum|checkpoint PATH, table sql PATH QUERY",
      "look into a Delta table and maintain it",
      "PATH is taken as it stands: lake.root of the configuration file is not put before it. "

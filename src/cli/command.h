@@ -25,6 +25,7 @@ typedef enum FlagId {
     FLAG_MAX_WAVES,
     FLAG_MAX_SECONDS,
     FLAG_REQUIRE_DONE,
+    FLAG_UNTIL,
     FLAG_COUNT
 } FlagId;
 
@@ -76,6 +77,7 @@ bool        invocation_has(const Invocation *invocation, FlagId flag);
 bool cmd_stream(Invocation *invocation, Err *err);
 bool cmd_backfill(Invocation *invocation, Err *err);
 bool cmd_apply(Invocation *invocation, Err *err);
+bool cmd_verdict(Invocation *invocation, Err *err);
 bool cmd_table(Invocation *invocation, Err *err);
 
 #endif

@@ -271,3 +271,19 @@ bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOp
     return granularity_parse(settings_text(settings, SET_GRANULARITY), &out->granularity) ||
            err_set(err, ERR_INTERNAL, "unchecked granularity");
 }
+
+bool verdict_options_from_settings(const Settings *settings, Arena *arena, VerdictOptions *out,
+                                   Err *err)
+{
+    if (!require(settings, SET_CONTROL, "lake/ops/control", err)) return false;
+    *out = (VerdictOptions){
+        .control    = table_ref(settings, SET_CONTROL, arena),
+        .bronze     = table_ref(settings, SET_BRONZE, arena),
+        .silver     = table_ref(settings, SET_SILVER, arena),
+        .facts      = table_ref(settings, SET_FACTS, arena),
+        .checkpoint = settings_is_given(settings, SET_CHECKPOINT)
+                          ? wire_lake_path(arena, settings, settings_text(settings, SET_CHECKPOINT))
+                          : STR_EMPTY};
+    return granularity_parse(settings_text(settings, SET_GRANULARITY), &out->granularity) ||
+           err_set(err, ERR_INTERNAL, "unchecked granularity");
+}

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "engine/apply.h"
 #include "engine/stream.h"
+#include "engine/verdict.h"
 
 /* One stream that a command was asked for. */
 typedef struct ChosenStream {
@@ -24,6 +25,9 @@ bool stream_options_from_settings(const Settings *settings, Arena *arena, Stream
                                   Err *err) MUST_CHECK;
 bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOptions *out,
                                  Err *err) MUST_CHECK;
+/* Only control is needed by all. */
+bool verdict_options_from_settings(const Settings *settings, Arena *arena, VerdictOptions *out,
+                                   Err *err) MUST_CHECK;
 SourceOptions source_options_from_settings(const Settings *settings);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 
+#include "engine/announced.h"
 #include "engine/apply_internal.h"
 #include "engine/apply_waves.h"
 #include "state/bronze.h"
@@ -50,36 +51,6 @@ ApplyPlan plan_apply(OptLsn completed, OptLsn whole, const ControlRow *row)
                               : plan.rebuild          ? (OptLsn){0}
                                                       : row->applied_lsn;
     return plan;
-}
-
-/* What the facts say of snapshots, whoever took them. */
-typedef struct Announced {
-    OptLsn          completed; /* the newest completion */
-    const FactsRow *opened;    /* the newest chunked open; NULL: none */
-} Announced;
-
-static bool find_announced(Apply *apply, Announced *out, Err *err)
-{
-    FactsRow *rows;
-    size_t    count;
-
-    *out = (Announced){.opened = NULL};
-    if (!apply->facts) return true;
-    if (!facts_find_snapshots(apply->facts, apply->options->bronze.label, STR_EMPTY, apply->arena,
-                              &rows, &count, err))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        OpenDetail detail;
-        if (!str_equal_c(rows[i].event, EVENT_SNAPSHOT_OPEN)) {
-            out->completed = newer_of(out->completed, rows[i].max_lsn);
-            continue;
-        }
-        (void)payload_parse_open(rows[i].detail, &detail);
-        if (detail.is_full || !rows[i].max_lsn.is_set) continue;
-        if (!out->opened || lsn_compare(rows[i].max_lsn.lsn, out->opened->max_lsn.lsn) > 0)
-            out->opened = &rows[i];
-    }
-    return true;
 }
 
 /* Whether the facts have rows of this bronze; when not, whose they have, as a text. */
@@ -251,12 +222,10 @@ static bool read_state(Apply *apply, Err *err)
     if (apply->options->facts.path.len &&
         !facts_open(env->delta, &apply->options->facts, &apply->facts, err))
         return false;
-    if (!find_announced(apply, &announced, err)) return false;
+    if (!announced_read(apply->facts, apply->options->bronze.label, apply->arena, &announced, err))
+        return false;
     if (!warn_unknown_target(apply, err)) return false;
-    if (announced.opened &&
-        (!announced.completed.is_set ||
-         lsn_compare(announced.opened->max_lsn.lsn, announced.completed.lsn) > 0) &&
-        !apply_read_waves(apply, announced.opened, err))
+    if (announced_is_open(&announced) && !apply_read_waves(apply, announced.opened, err))
         return false;
     if (!bronze_open(env->delta, &apply->options->bronze, &apply->bronze, err)) return false;
     if (!bronze_find_snapshot(apply->bronze, apply->options->instances,

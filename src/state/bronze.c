@@ -415,9 +415,12 @@ bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_
     SnapshotQuery query = {.arena = arena_new()};
     RowBlock      block;
     bool          is_empty;
-    Str  where = str_printf(query.arena, "_chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
-                            STR_ARG(instance_list(query.arena, instances, instance_count)));
-    bool ok    = (!bronze->table || delta_table_refresh(bronze->table, err)) &&
+    Str           where = STR("_chunk IS NULL");
+
+    if (instance_count > 0)
+        where = str_printf(query.arena, "_chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
+                           STR_ARG(instance_list(query.arena, instances, instance_count)));
+    bool ok = (!bronze->table || delta_table_refresh(bronze->table, err)) &&
               bronze_open_query(bronze, above,
                                 "coalesce(_snapshot, _start_lsn) AS lsn, max(_commit_ts)", where,
                                 " GROUP BY lsn ORDER BY lsn DESC LIMIT 1", &query, &is_empty, err);
@@ -468,5 +471,54 @@ bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err)
         *out = ok && block.row_count > 0;
     }
     bronze_close_query(&query);
+    return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+static bool read_commit_ts(Bronze *bronze, DuckSession *session, Lsn lsn, Arena *arena,
+                           OptTime *out, Err *err)
+{
+    DeltaTable       *table = bronze->table;
+    const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
+                                          delta_table_get_file_count(table) + 1);
+    const Schema      columns = {.columns      = snapshot_columns,
+                                 .column_count = COUNT_OF(snapshot_columns)};
+    const DeltaFile  *file;
+    size_t            count = 0;
+    LsnText           text  = lsn_format(lsn);
+    Str               exact = str_from_c(text.text), scan;
+    RowStream        *rows  = NULL;
+    RowBlock          block;
+
+    for (size_t at = 0; delta_table_next_file(table, &at, &file);)
+        if (delta_file_may_hold_range(table, file, STR("_start_lsn"), &exact, true, &exact, true))
+            files[count++] = file;
+    if (count == 0) return true;
+    bool ok = delta_scan_sql(table, files, count, &columns, false, arena, &scan, err) &&
+              duck_query(session,
+                         str_printf(arena,
+                                    "SELECT max(_commit_ts) FROM (%.*s) WHERE _start_lsn = '%s'",
+                                    STR_ARG(scan), text.text),
+                         arena, &rows, err) &&
+              row_stream_next(rows, &block, err);
+    if (ok && block.row_count == 1 && !column_is_null(&block.columns[0], 0))
+        *out = OPT_TIME(column_i64(&block.columns[0], 0));
+    row_stream_close(rows);
+    return ok;
+}
+
+bool bronze_find_commit_ts(Bronze *bronze, Lsn lsn, OptTime *out, Err *err)
+{
+    Arena       *scratch = arena_new();
+    DuckSession *session = NULL;
+    bool         ok      = true;
+
+    *out = (OptTime){.is_set = false};
+    if (bronze->table)
+        ok = delta_table_refresh(bronze->table, err) &&
+             check_is_bronze(bronze, delta_table_get_schema(bronze->table), err) &&
+             duck_session_open(bronze->context->duck, &session, err) &&
+             read_commit_ts(bronze, session, lsn, scratch, out, err);
+    duck_session_close(session);
+    arena_close(scratch);
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }

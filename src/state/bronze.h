@@ -44,8 +44,8 @@ bool bronze_find_batch(Bronze *bronze, Str sink_id, int64_t batch_id, bool *is_i
 /* Publishes and commits a whole snapshot; no rows: no commit. */
 bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                             Str capture_instance, const Offset *at, Err *err) MUST_CHECK;
-/* The newest whole snapshot of these capture instances (names ignoring case) above `above`; files
- * that statistics show to be older are not opened. */
+/* The newest whole snapshot of these capture instances (names ignoring case; none: of any) above
+ * `above`; files that statistics show to be older are not opened. */
 bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
                           bool *found, Offset *out, Err *err) MUST_CHECK;
 /* The same for a table that has no whole snapshot of these instances, the first of which it was
@@ -53,6 +53,8 @@ bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_
 bool bronze_append_first_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds,
                                   size_t count, const Str *instances, size_t instance_count,
                                   Offset *at, bool *found, Err *err) MUST_CHECK;
+/* When the commit at this LSN was; unset where no row is of it, or its time is unknown. */
+bool bronze_find_commit_ts(Bronze *bronze, Lsn lsn, OptTime *out, Err *err) MUST_CHECK;
 /* Whether there are rows of a chunked snapshot above `above`. */
 bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err) MUST_CHECK;
 

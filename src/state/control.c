@@ -2,6 +2,7 @@
  * as the list of tables. */
 #include "state/control.h"
 
+#include "base/list.h"
 #include "state/conflict_retry.h"
 
 #include <string.h>
@@ -76,7 +77,8 @@ int64_t granularity_truncate(Granularity granularity, int64_t utc_us)
     return utc_us - (within < 0 ? within + period_us : within);
 }
 
-bool control_open(DeltaContext *context, const TableRef *ref, Control **out, Err *err)
+/* Without its table. */
+static Control *control_new(DeltaContext *context)
 {
     Arena   *arena   = arena_new();
     Control *control = ARENA_NEW(arena, Control);
@@ -89,15 +91,34 @@ bool control_open(DeltaContext *context, const TableRef *ref, Control **out, Err
     control->context = context;
     control->arena   = arena;
     control->schema  = (Schema){.columns = columns, .column_count = COL_COUNT};
+    return control;
+}
+
+bool control_open(DeltaContext *context, const TableRef *ref, Control **out, Err *err)
+{
+    Control *control = control_new(context);
+
     if (!table_ref_open_or_create(context, ref, KIND_CONTROL, &control->schema,
                                   STR("Up to when each table is complete, and how far silver is"),
                                   &control->table, err)) {
-        arena_close(arena);
-        *out = NULL;
-        return false;
+        control_close(control);
+        control = NULL;
     }
     *out = control;
-    return true;
+    return control != NULL;
+}
+
+bool control_open_if_exists(DeltaContext *context, const TableRef *ref, Control **out, Err *err)
+{
+    Control *control = control_new(context);
+    bool     ok      = table_ref_open_if_exists(context, ref, &control->table, err);
+
+    if (!control->table) {
+        control_close(control);
+        control = NULL;
+    }
+    *out = control;
+    return ok || err_context(err, "control table %.*s", STR_ARG(ref->label));
 }
 
 void control_close(Control *control)
@@ -188,6 +209,46 @@ bool control_read(Control *control, Str table_name, ControlRow *out, Err *err)
 {
     bool ok = delta_table_refresh(control->table, err) && read_row(control, table_name, out, err);
 
+    return ok ||
+           err_context(err, "control table %.*s", STR_ARG(delta_table_get_path(control->table)));
+}
+
+static bool list_names(Control *control, DuckSession *session, Arena *arena, Str **out,
+                       size_t *count_out, Err *err)
+{
+    LIST(Str) names = {0};
+    RowStream *rows = NULL;
+    RowBlock   block;
+    Str        scan;
+    bool       ok = delta_scan_sql(control->table, NULL, 0, &control->schema, false, arena, &scan,
+                                   err) &&
+              duck_query(session,
+                         str_printf(arena,
+                                    "SELECT table_name FROM (%.*s) WHERE table_name IS NOT NULL "
+                                    "ORDER BY 1",
+                                    STR_ARG(scan)),
+                         arena, &rows, err);
+
+    while (ok) {
+        ok = row_stream_next(rows, &block, err);
+        if (!ok || block.row_count == 0) break;
+        for (size_t i = 0; i < block.row_count; i++)
+            *LIST_PUSH(arena, &names) = str_copy(arena, column_str(&block.columns[0], i));
+    }
+    row_stream_close(rows);
+    *out       = names.items;
+    *count_out = names.count;
+    return ok;
+}
+
+bool control_list(Control *control, Arena *arena, Str **out, size_t *count_out, Err *err)
+{
+    DuckSession *session = NULL;
+    bool         ok      = delta_table_refresh(control->table, err) &&
+              duck_session_open(control->context->duck, &session, err) &&
+              list_names(control, session, arena, out, count_out, err);
+
+    duck_session_close(session);
     return ok ||
            err_context(err, "control table %.*s", STR_ARG(delta_table_get_path(control->table)));
 }

@@ -25,10 +25,16 @@ typedef struct Control Control;
 
 /* Creates the table when missing. */
 bool control_open(DeltaContext *context, const TableRef *ref, Control **out, Err *err) MUST_CHECK;
+/* To look only: nothing is created or brought up to date. *out NULL when there is no table. */
+bool control_open_if_exists(DeltaContext *context, const TableRef *ref, Control **out,
+                            Err *err) MUST_CHECK;
 void control_close(Control *control); /* accepts NULL */
 
 /* The row as it is now; `exists` false when there is none. */
 bool control_read(Control *control, Str table_name, ControlRow *out, Err *err) MUST_CHECK;
+/* Names of the tables that have a row, in order. */
+bool control_list(Control *control, Arena *arena, Str **out, size_t *count_out,
+                  Err *err) MUST_CHECK;
 /* Moves the verdict when `end` has a commit time and its period is later than the recorded one;
  * never back. A lost race is retried for up to 60 s. `finalized_out` (may be NULL): the verdict in
  * force. */

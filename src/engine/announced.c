@@ -1,0 +1,39 @@
+/* announced.c - the newest open and the newest completion among a table's facts. */
+#include "engine/announced.h"
+
+#include "state/payload.h"
+
+static void raise_to(OptLsn *newest, OptLsn lsn)
+{
+    if (lsn.is_set && (!newest->is_set || lsn_compare(lsn.lsn, newest->lsn) > 0)) *newest = lsn;
+}
+
+bool announced_read(Facts *facts, Str target, Arena *arena, Announced *out, Err *err)
+{
+    FactsRow *rows;
+    size_t    count;
+
+    *out = (Announced){.opened = NULL};
+    if (!facts) return true;
+    if (!facts_find_snapshots(facts, target, STR_EMPTY, arena, &rows, &count, err)) return false;
+    for (size_t i = 0; i < count; i++) {
+        OpenDetail detail;
+
+        if (!str_equal_c(rows[i].event, EVENT_SNAPSHOT_OPEN)) {
+            raise_to(&out->completed, rows[i].max_lsn);
+            continue;
+        }
+        (void)payload_parse_open(rows[i].detail, &detail);
+        if (detail.is_full || !rows[i].max_lsn.is_set) continue;
+        if (!out->opened || lsn_compare(rows[i].max_lsn.lsn, out->opened->max_lsn.lsn) > 0)
+            out->opened = &rows[i];
+    }
+    return true;
+}
+
+bool announced_is_open(const Announced *announced)
+{
+    return announced->opened &&
+           (!announced->completed.is_set ||
+            lsn_compare(announced->opened->max_lsn.lsn, announced->completed.lsn) > 0);
+}
