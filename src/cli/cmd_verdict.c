@@ -167,8 +167,8 @@ static bool add_control_rows(TableList *list, Env *env, Err *err)
     Control *control = NULL;
     Str     *names;
     size_t   count = 0;
-    bool     ok    = control_open_if_exists(
-                      env->delta, &list->options[list->stream_count].control, &control, err) &&
+    bool     ok    = control_open_if_exists(env->delta, &list->options[list->stream_count].control,
+                                            &control, err) &&
               (!control || control_list(control, list->arena, &names, &count, err));
 
     for (size_t i = 0; ok && i < count; i++)
@@ -201,7 +201,8 @@ static bool find_streams(Invocation *invocation, ChosenStream **out, size_t *cou
 
     *out       = ARENA_NEW(invocation->arena, ChosenStream);
     *count_out = 0;
-    invocation->arguments.count = 0; /* they are tables, which choose_streams would take for streams */
+    invocation->arguments.count =
+        0; /* they are tables, which choose_streams would take for streams */
     is_described = options[SET_BRONZE].is_set || options[SET_SILVER].is_set;
     if (invocation->config.stream_count || options[SET_CAPTURE_INSTANCE].is_set)
         return choose_streams(invocation, out, count_out, err);
@@ -219,8 +220,9 @@ static bool read_options(TableList *list, Err *err)
     for (size_t i = 0; i < list->stream_count; i++)
         if (!verdict_options_from_settings(&list->streams[i].settings, list->arena, &options[i],
                                            err))
-            return list->streams[i].name.len ? err_context(err, "%.*s", STR_ARG(list->streams[i].name))
-                                             : false;
+            return list->streams[i].name.len
+                       ? err_context(err, "%.*s", STR_ARG(list->streams[i].name))
+                       : false;
     return verdict_options_from_settings(&list->shared, list->arena, &options[list->stream_count],
                                          err);
 }
@@ -255,7 +257,8 @@ static bool act(Env *env, Tracked *tracked, Err *err)
     if (!verdict_read(env, &tracked->options->control, tracked->name, &tracked->state, err))
         return false;
     if (tracked->role == ROLE_OTHER && !tracked->state.row.exists)
-        log_warn(env->log, "verdict", "neither control nor the configuration has a table of this name",
+        log_warn(env->log, "verdict",
+                 "neither control nor the configuration has a table of this name",
                  LOG_STR("table", tracked->name));
     return true;
 }
@@ -293,8 +296,7 @@ static bool act_on_all(TableList *list, Wire *wire, Action action, int64_t until
         outcome_log_failure(outcome, count, wire->env.log, "verdict");
     }
     return outcomes_finish(outcomes, count, &form, invocation->json, err) &&
-           (action != ACTION_CHECK ||
-            demand_final(list->items.items, count, list->arena, err));
+           (action != ACTION_CHECK || demand_final(list->items.items, count, list->arena, err));
 }
 
 static bool find_action(const Invocation *invocation, Action *out, Err *err)
@@ -319,11 +321,12 @@ static bool read_until(const Invocation *invocation, Action action, int64_t *out
     Str text = invocation->flags[FLAG_UNTIL];
 
     if (action != ACTION_CHECK)
-        return !text.ptr || err_set(err, ERR_USAGE, "verdict %s has no option --until",
-                                    action_names[action]);
+        return !text.ptr ||
+               err_set(err, ERR_USAGE, "verdict %s has no option --until", action_names[action]);
     if (!text.ptr)
-        return err_set(err, ERR_USAGE, "verdict check needs --until TIME, the end of the period "
-                                       "asked about");
+        return err_set(err, ERR_USAGE,
+                       "verdict check needs --until TIME, the end of the period "
+                       "asked about");
     return time_parse(text, out) ||
            err_set(err, ERR_USAGE,
                    "--until is \"%.*s\"; allowed: a time such as 2026-09-28T15:00:00, UTC, or "
@@ -353,8 +356,8 @@ bool cmd_verdict(Invocation *invocation, Err *err)
     if (!find_streams(invocation, &streams, &list.stream_count, err)) return false;
     list.streams = streams;
     if (!read_options(&list, err)) return false;
-    ok = wire_open(invocation, &list.shared,
-                   template_needs_source(streams, list.stream_count), &wire, err) &&
+    ok = wire_open(invocation, &list.shared, template_needs_source(streams, list.stream_count),
+                   &wire, err) &&
          (list.stream_count == 0 ||
           template_fill(streams, list.stream_count, &wire.env, arena, err)) &&
          read_options(&list, err) && list_tables(&list, names, count, &wire.env, err) &&

@@ -108,22 +108,15 @@ static const SettingId backfill_settings[] = {SET_CONNECTION,
                                               SET_LOG_RETENTION,
                                               SET_SNAPSHOT_KEYS};
 static const FlagId    backfill_flags[]    = {FLAG_MAX_WAVES, FLAG_MAX_SECONDS, FLAG_REQUIRE_DONE};
-static const SettingId verdict_settings[]  = {SET_ROOT,
-                                              SET_CONTROL,
-                                              SET_FACTS,
-                                              SET_CAPTURE_INSTANCE,
-                                              SET_BRONZE,
-                                              SET_SILVER,
-                                              SET_CHECKPOINT,
-                                              SET_GRANULARITY,
-                                              SET_COMPRESSION,
-                                              SET_MEMORY_LIMIT,
-                                              SET_LOG_RETENTION};
-static const FlagId    verdict_flags[]     = {FLAG_UNTIL};
-static const SettingId table_settings[]    = {SET_MEMORY_LIMIT, SET_LOG_RETENTION};
-static const FlagId    table_flags[]       = {
-             FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,
-             FLAG_RETENTION, FLAG_DRY_RUN, FLAG_ALLOW_SHORT_RETENTION};
+static const SettingId verdict_settings[]  = {
+     SET_ROOT,        SET_CONTROL,      SET_FACTS,        SET_CAPTURE_INSTANCE,
+     SET_BRONZE,      SET_SILVER,       SET_CHECKPOINT,   SET_GRANULARITY,
+     SET_COMPRESSION, SET_MEMORY_LIMIT, SET_LOG_RETENTION};
+static const FlagId    verdict_flags[]  = {FLAG_UNTIL};
+static const SettingId table_settings[] = {SET_MEMORY_LIMIT, SET_LOG_RETENTION};
+static const FlagId    table_flags[]    = {
+          FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,
+          FLAG_RETENTION, FLAG_DRY_RUN, FLAG_ALLOW_SHORT_RETENTION};
 
 static const Command commands[] = {
     {"stream", "[CAPTURE_INSTANCE...]", "append changes to bronze",
@@ -153,7 +146,8 @@ static const Command commands[] = {
      "  tidelake apply\n"
      "  tidelake apply dbo_orders --keys order_id --json\n",
      apply_settings, COUNT_OF(apply_settings), NULL, 0, cmd_apply},
-    {"verdict", "show|advance|check [TABLE...]", "look at the verdict of tables, move it, gate on it",
+    {"verdict", "show|advance|check [TABLE...]",
+     "look at the verdict of tables, move it, gate on it",
      "TABLE is a bronze or silver as the configuration file names it, a capture instance (both of "
      "its tables), or any name that control holds; without one, every table of the file. show "
      "prints the verdict and its age. check exits with 0 when every period that ends at --until "

@@ -353,7 +353,8 @@ bool stream_run(Env *env, const StreamOptions *options, StreamResult *out, Err *
     if (ok) {
         out->start_lsn = out->end_lsn = OPT_LSN(stream.position.lsn);
         out->end_commit_ts            = stream.position.commit_ts;
-        if (stream.next_batch > 0) /* a run that died behind its last commit left the verdict behind */
+        if (stream.next_batch >
+            0) /* a run that died behind its last commit left the verdict behind */
             verdict_tracker_offer(stream.verdict, &stream.position);
         if (options->on_started) options->on_started(options->on_started_arg);
         ok                 = run_loop(&stream, err);

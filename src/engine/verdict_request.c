@@ -85,7 +85,7 @@ static bool find_hold(Env *env, const VerdictOptions *options, const ControlRow 
     Announced announced;
     Offset    whole;
     bool      exists, found, has_chunks;
-    bool ok = delta_table_exists(env->delta, options->silver.path, &exists, NULL, err) &&
+    bool      ok = delta_table_exists(env->delta, options->silver.path, &exists, NULL, err) &&
               facts_open(env->delta, &options->facts, &facts, err) &&
               announced_read(facts, options->bronze.label, scratch, &announced, err) &&
               bronze_find_snapshot(bronze, NULL, 0, rebuilt, &found, &whole, err) &&
@@ -96,9 +96,9 @@ static bool find_hold(Env *env, const VerdictOptions *options, const ControlRow 
         *out = "there is no silver table: run apply";
     else if (ok && (row->open_snapshot_lsn.is_set || announced_is_open(&announced)))
         *out = "a chunked snapshot is open: run backfill until it is done, then apply";
-    else if (ok && (found || (announced.completed.is_set &&
-                              (!rebuilt.is_set ||
-                               lsn_compare(announced.completed.lsn, rebuilt.lsn) > 0))))
+    else if (ok && (found ||
+                    (announced.completed.is_set &&
+                     (!rebuilt.is_set || lsn_compare(announced.completed.lsn, rebuilt.lsn) > 0))))
         *out = "silver is not built from the newest snapshot yet: run apply";
     else if (ok && !announced.opened && has_chunks)
         *out = "bronze holds rows of a chunked snapshot that these facts do not announce";

@@ -477,9 +477,9 @@ bool bronze_has_chunks(Bronze *bronze, OptLsn above, bool *out, Err *err)
 static bool read_commit_ts(Bronze *bronze, DuckSession *session, Lsn lsn, Arena *arena,
                            OptTime *out, Err *err)
 {
-    DeltaTable       *table = bronze->table;
-    const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
-                                          delta_table_get_file_count(table) + 1);
+    DeltaTable       *table   = bronze->table;
+    const DeltaFile **files   = ARENA_ARRAY(arena, const DeltaFile *,
+                                            delta_table_get_file_count(table) + 1);
     const Schema      columns = {.columns      = snapshot_columns,
                                  .column_count = COUNT_OF(snapshot_columns)};
     const DeltaFile  *file;

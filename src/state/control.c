@@ -220,8 +220,7 @@ static bool list_names(Control *control, DuckSession *session, Arena *arena, Str
     RowStream *rows = NULL;
     RowBlock   block;
     Str        scan;
-    bool       ok = delta_scan_sql(control->table, NULL, 0, &control->schema, false, arena, &scan,
-                                   err) &&
+    bool ok = delta_scan_sql(control->table, NULL, 0, &control->schema, false, arena, &scan, err) &&
               duck_query(session,
                          str_printf(arena,
                                     "SELECT table_name FROM (%.*s) WHERE table_name IS NOT NULL "

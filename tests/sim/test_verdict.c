@@ -76,10 +76,10 @@ static VerdictState look(World *world, const char *table)
 
 static void a_running_stream_moves_it_without_being_asked(void **state) /* T8.3 */
 {
-    World          *world   = shop_open(state, 1);
-    StreamOptions   options = continuous(world);
-    Process        *process = process_open(world, "stream");
-    VerdictOptions  other   = verdict_options();
+    World         *world   = shop_open(state, 1);
+    StreamOptions  options = continuous(world);
+    Process       *process = process_open(world, "stream");
+    VerdictOptions other   = verdict_options();
 
     process_spawn_stream(process, &options);
     for (int hour = 13; hour <= 15; hour++)
@@ -100,16 +100,15 @@ static void a_running_stream_moves_it_without_being_asked(void **state) /* T8.3 
 
 static void a_failure_is_logged_once_and_the_next_end_tries_again(void **state) /* T8.4 */
 {
-    World         *world   = shop_open(state, 1);
-    StreamOptions  options = continuous(world);
-    Process       *process;
+    World        *world   = shop_open(state, 1);
+    StreamOptions options = continuous(world);
+    Process      *process;
 
     (void)look(world, BRONZE); /* creates nothing */
     assert_int_equal(world_version(world, CONTROL), -1);
     commit_at(world, 1, 50, 1);
     process       = process_open(world, "stream");
-    process->plan = (FaultPlan){.fail_at_step         = 1,
-                                .only_path_containing = STR(CONTROL "/part-")};
+    process->plan = (FaultPlan){.fail_at_step = 1, .only_path_containing = STR(CONTROL "/part-")};
     process_spawn_stream(process, &options);
     commit_at(world, 2, 50, 2);
     assert_int_equal(world_line_count(world, "ERROR verdict verdict not advanced"), 1);
@@ -169,9 +168,8 @@ static void a_run_without_news_catches_up_what_a_dead_one_left(void **state)
     assert_str_is(verdict_of(world, BRONZE), "01:00\n");
     commit_at(world, 2, 50, 2);
     process       = process_open(world, "dying");
-    process->plan = (FaultPlan){.fail_at_step         = 1,
-                                .crash                = true,
-                                .only_path_containing = STR(CONTROL "/_delta_log/")};
+    process->plan = (FaultPlan){
+        .fail_at_step = 1, .crash = true, .only_path_containing = STR(CONTROL "/_delta_log/")};
     (void)process_stream(process, &options); /* whose verdict fails nobody */
     assert_true(process->plan.has_crashed);
     process_close(process);
@@ -198,8 +196,8 @@ static void advance_to(World *world, Control *control, const char *table, int ho
                   .commit_ts = OPT_TIME(WORLD_START_US + (hour * 60 + minute) * INT64_C(60000000))};
     Err    err = ERR_INIT;
 
-    assert_ok(
-        control_advance(control, str_from_c(table), &end, GRANULARITY_HOUR, NULL, &err), &err);
+    assert_ok(control_advance(control, str_from_c(table), &end, GRANULARITY_HOUR, NULL, &err),
+              &err);
 }
 
 static void its_ages_are_those_of_now(void **state) /* T8.6 */
@@ -272,16 +270,15 @@ static void a_lost_race_is_tried_again_for_a_minute(void **state)
         Rival    rival   = {.world = world, .control = open_control(world), .times = 4};
         TableRef ref     = {STR(CONTROL), STR(CONTROL)};
         Control *control = NULL;
-        Offset   end     = {.lsn       = world_max_lsn(world),
-                            .commit_ts = OPT_TIME(WORLD_START_US + HOUR_US)};
-        int64_t  began_ns;
+        Offset end = {.lsn = world_max_lsn(world), .commit_ts = OPT_TIME(WORLD_START_US + HOUR_US)};
+        int64_t began_ns;
 
         if (is_hopeless) rival.times = 10000;
         assert_ok(control_open(&process->delta, &ref, &control, &process->err), &process->err);
-        process->plan = (FaultPlan){.on_step = come_first, .on_step_arg = &rival};
-        began_ns      = clock_monotonic_ns(world_clock(world));
-        bool    ok    = control_advance(control, STR(BRONZE), &end, GRANULARITY_HOUR, NULL,
-                                        &process->err);
+        process->plan   = (FaultPlan){.on_step = come_first, .on_step_arg = &rival};
+        began_ns        = clock_monotonic_ns(world_clock(world));
+        bool    ok      = control_advance(control, STR(BRONZE), &end, GRANULARITY_HOUR, NULL,
+                                          &process->err);
         int64_t took_ms = (clock_monotonic_ns(world_clock(world)) - began_ns) / 1000000;
         if (is_hopeless) {
             assert_false(ok);
@@ -315,25 +312,22 @@ static void silvers_verdict_moves_to_what_it_has_applied(void **state)
     commit_at(world, 2, 50, 2);
     (void)world_stream(world, &stream);
     process       = process_open(world, "dying"); /* between the position and the verdict */
-    process->plan = (FaultPlan){.fail_at_step         = 2,
-                                .crash                = true,
-                                .only_path_containing = STR(CONTROL "/_delta_log/")};
+    process->plan = (FaultPlan){
+        .fail_at_step = 2, .crash = true, .only_path_containing = STR(CONTROL "/_delta_log/")};
     assert_false(process_apply(process, &apply));
     process_close(process);
     assert_str_is(verdict_of(world, SILVER), "-\n");
     commit_at(world, 3, 50, 3); /* in bronze, not in silver */
     (void)world_stream(world, &stream);
-    assert_int_equal(
-        advance(world, verdict_advance_silver, &options).row.finalized_until.utc_us,
-        WORLD_START_US + 2 * HOUR_US);
+    assert_int_equal(advance(world, verdict_advance_silver, &options).row.finalized_until.utc_us,
+                     WORLD_START_US + 2 * HOUR_US);
     options.facts = (TableRef){.label = STR_EMPTY};
     commit_at(world, 4, 50, 4);
     (void)world_stream(world, &stream);
     (void)world_apply(world, &apply);
     assert_str_is(verdict_of(world, SILVER), "04:00\n");
-    assert_int_equal(
-        advance(world, verdict_advance_silver, &options).row.finalized_until.utc_us,
-        WORLD_START_US + 4 * HOUR_US);
+    assert_int_equal(advance(world, verdict_advance_silver, &options).row.finalized_until.utc_us,
+                     WORLD_START_US + 4 * HOUR_US);
     world_close(world);
 }
 
