@@ -27,9 +27,8 @@ static bool is_of(const SimSession *session, const ReadHookEntry *entry, const S
             sim_name_equal(entry->hook.login, session->login.name));
 }
 
-/* The text of a hook that is due at `rows`, once; with `only_looks` whether one waits for rows. */
-static bool find_hook(SimSession *session, const SimTable *table, int64_t rows, bool only_looks,
-                      Str *sql_out)
+/* The text of a hook that is due at `rows`, once; with `sql_out` NULL whether one waits for rows. */
+static bool find_hook(SimSession *session, const SimTable *table, int64_t rows, Str *sql_out)
 {
     Front              *front = session->front;
     Arena              *arena = arena_new();
@@ -41,8 +40,8 @@ static bool find_hook(SimSession *session, const SimTable *table, int64_t rows, 
     for (size_t i = 0; i < front->hooks.count && !found; i++) {
         ReadHookEntry *entry = &front->hooks.items[i];
         found                = is_of(session, entry, info, full) &&
-                (only_looks ? entry->hook.rows > 0 : entry->hook.rows == rows);
-        if (!found || only_looks) continue;
+                (sql_out ? entry->hook.rows == rows : entry->hook.rows > 0);
+        if (!found || !sql_out) continue;
         entry->is_done = true;
         atomic_fetch_sub(&front->hook_count, 1);
         *sql_out = entry->hook.sql;
@@ -55,7 +54,7 @@ static bool find_hook(SimSession *session, const SimTable *table, int64_t rows, 
 bool control_read_is_watched(SimSession *session, const SimTable *table)
 {
     return !session->is_aside && atomic_load(&session->front->hook_count) > 0 &&
-           find_hook(session, table, 0, true, NULL);
+           find_hook(session, table, 0, NULL);
 }
 
 bool control_reading(SimSession *session, const SimTable *table, int64_t rows, SimError *error)
@@ -63,7 +62,7 @@ bool control_reading(SimSession *session, const SimTable *table, int64_t rows, S
     Str sql;
 
     if (session->is_aside || atomic_load(&session->front->hook_count) == 0 ||
-        !find_hook(session, table, rows, false, &sql))
+        !find_hook(session, table, rows, &sql))
         return true;
     return aside_run(session->front, session, sim_database_name(session->database), sql, error);
 }

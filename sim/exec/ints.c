@@ -332,7 +332,7 @@ static void add_run(IntSum *sum, const int64_t *values, size_t from, size_t to)
     if (!values) return;
     for (size_t i = from; i < to; i++) {
         sum->sum = plus(sum->sum, values[i]);
-        sum->left_bigint |= sum->sum.upper != (int64_t)sum->sum.lower >> 63;
+        sum->left_bigint |= sum->sum.upper != ((int64_t)sum->sum.lower < 0 ? -1 : 0);
         if (values[i] < sum->least) sum->least = values[i];
         if (values[i] > sum->most) sum->most = values[i];
     }

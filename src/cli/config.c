@@ -271,6 +271,7 @@ static bool parse(Reader *reader, Bytes text, Err *err)
     }
     reader->document = &document;
     ok               = read_top(reader, yaml_document_get_root_node(&document), err);
+    reader->document = NULL;
     yaml_document_delete(&document);
     yaml_parser_delete(&parser);
     return ok;

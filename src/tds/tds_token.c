@@ -113,7 +113,7 @@ void tds_put_encoded_row(TdsWriter *writer, uint32_t tds_version, const TdsColum
                          const Bytes *encoded, const bool *is_null, const TdsValue *values,
                          size_t count)
 {
-    bool omits_nulls = tds_version >= TDS_VERSION_73B && memchr(is_null, true, count) != NULL;
+    bool omits_nulls = tds_version >= TDS_VERSION_73B && memchr(is_null, 1, count) != NULL;
 
     tds_put_u8(writer, omits_nulls ? TDS_TOKEN_NBCROW : TDS_TOKEN_ROW);
     if (omits_nulls) put_null_flags(writer, is_null, count);

@@ -5,6 +5,7 @@
 #include "support/test_support.h"
 
 #include "base/buf.h"
+#include "engine/plan_parts.h"
 #include "source/mssql.h"
 
 typedef struct World {
@@ -36,7 +37,22 @@ Mssql       *world_mssql(World *world); /* opened once, as sa */
 bool world_rows(World *world, RowStream *stream, bool sorted, Str *out);
 Str  world_query(World *world, const char *sql);
 
+Lsn          world_max_lsn(World *world);
+void         world_scan(World *world); /* CDC's capture, now */
+CaptureTable world_find(World *world, const char *name);
+Schema       world_captured_schema(World *world, const CaptureInstance *instance);
+/* The whole table as it is now. */
+TableRead world_whole_table(World *world, const CaptureTable *table, const Schema *schema);
+/* The rows of one part as sorted text; `*rows` says how many. */
+Str world_read_part(World *world, const CaptureTable *table, const TableCut *cut,
+                    const PartPlan *plan, size_t part, int64_t *rows);
+
 /* A path of Microsoft's driver, NULL when it is not installed. */
 const char *world_microsoft_driver(Arena *arena);
+
+/* Runs the cases once through each driver that is installed; returns how many failed. Each finds its driver's world,
+ * which the first that needs it opens, by world_of. */
+int    world_run_cases(const char *group, const struct CMUnitTest *cases, size_t case_count);
+World *world_of(void **state);
 
 #endif

@@ -68,7 +68,7 @@ static void a_connection_that_breaks_anywhere_is_a_transport_error(void **state)
         {"EXEC tidesim.fault 'close', '%GENERATE%', @at = 'packet', @n = 3", 600},
         {"EXEC tidesim.fault 'close', '%GENERATE%', @at = 'byte', @n = 5", 0},
     };
-    World *world = *state;
+    World *world = world_of(state);
 
     for (size_t i = 0; i < COUNT_OF(faults); i++) {
         SqlConn *conn = connect_now(world);
@@ -83,7 +83,7 @@ static void a_connection_that_breaks_anywhere_is_a_transport_error(void **state)
 
 static void a_killed_session_is_a_transport_error(void **state)
 {
-    World   *world = *state;
+    World   *world = world_of(state);
     SqlConn *conn  = connect_now(world);
     Err      err   = ERR_INIT;
 
@@ -104,7 +104,7 @@ static void an_error_after_rows_keeps_its_number_and_the_connection(void **state
                       {701, ERR_SOURCE},
                       {976, ERR_SOURCE},
                       {229, ERR_PERMISSION}};
-    World   *world = *state;
+    World   *world = world_of(state);
     SqlConn *conn  = connect_now(world);
     char     sql[200];
 
@@ -143,7 +143,7 @@ static void every_number_has_its_class(void **state)
                       {ERR_SOURCE_STATE, {22981, 22901, 22985, 22910, 208, 22920, 22960, 3952, 3954}},
                       {ERR_QUERY, {207, 4922, 241,  242, 245, 8114, 8115, 8169, 102,  156,   137,
                                    201, 8144, 8145, 313, 195, 448,  3951, 9820, 3960, 50000, 8134}}};
-    World   *world = *state;
+    World   *world = world_of(state);
     SqlConn *conn  = connect_now(world);
     char     sql[200];
 
@@ -168,7 +168,7 @@ static void silence_is_given_up_after_its_limit(void **state)
     static const char *const faults[] = {
         "EXEC tidesim.fault 'half_close', '%GENERATE%'",
         "EXEC tidesim.fault 'half_close', '%GENERATE%', @at = 'inside_row', @n = 1000"};
-    World *world = *state;
+    World *world = world_of(state);
 
     for (size_t i = 0; i < COUNT_OF(faults); i++) {
         SqlConn *conn = connect_now(world);
@@ -190,7 +190,7 @@ static void silence_is_given_up_after_its_limit(void **state)
 /* Rows that keep coming are no silence, however long all of them take. */
 static void rows_that_keep_coming_are_not_cut_off(void **state)
 {
-    World   *world = *state;
+    World   *world = world_of(state);
     SqlConn *conn  = connect_now(world);
     Err      err   = ERR_INIT;
 
@@ -208,7 +208,7 @@ static void rows_that_keep_coming_are_not_cut_off(void **state)
  * cannot be had here, but what would notice it can be looked at. */
 static void sockets_notice_a_network_that_has_gone(void **state)
 {
-    World   *world = *state;
+    World   *world = world_of(state);
     SqlConn *conn  = connect_now(world);
     int      found = 0;
 
@@ -242,7 +242,7 @@ static void logins_that_may_work_later_are_told_from_those_that_will_not(void **
         ErrCode code;
     } errors[] = {{18401, ERR_SOURCE}, {40613, ERR_SOURCE}, {17142, ERR_SOURCE}, {4060, ERR_SOURCE},
                   {6005, ERR_SOURCE},  {18456, ERR_LOGIN},  {18486, ERR_LOGIN}};
-    World *world = *state;
+    World *world = world_of(state);
     char   sql[100];
 
     for (size_t i = 0; i < COUNT_OF(errors); i++) {
@@ -263,7 +263,7 @@ static void a_login_that_breaks_off_is_a_transport_error(void **state)
     static const char *const faults[] = {"EXEC tidesim.fault 'close', @at = 'login'",
                                          "EXEC tidesim.fault 'rst', @at = 'login'",
                                          "EXEC tidesim.fault 'half_close', @at = 'login'"};
-    World                   *world    = *state;
+    World                   *world    = world_of(state);
 
     for (size_t i = 0; i < COUNT_OF(faults); i++) {
         SqlConn *conn = NULL;
@@ -297,7 +297,7 @@ static void a_question_is_asked_again_after_whatever_may_pass(void **state)
         "EXEC tidesim.fault 'kill', '%fn_cdc_get_max_lsn%', @at = 'row'",
         "EXEC tidesim.fault 'error', '%fn_cdc_get_max_lsn%', 8645, @at = 'row'",
     };
-    World *world = *state;
+    World *world = world_of(state);
     Lsn    lsn;
     bool   is_null;
 
@@ -312,7 +312,7 @@ static void a_question_is_asked_again_after_whatever_may_pass(void **state)
 
 static void a_question_gets_over_a_restart(void **state)
 {
-    World *world  = *state;
+    World *world  = world_of(state);
     size_t before = count_retries(world);
     Lsn    lsn;
     bool   is_null;
@@ -327,7 +327,7 @@ static void a_question_gets_over_a_restart(void **state)
 
 static void a_fault_that_stays_is_raised_after_three_retries(void **state)
 {
-    World *world  = *state;
+    World *world  = world_of(state);
     size_t before = count_retries(world);
     Err    err    = ERR_INIT;
     Lsn    lsn;
@@ -339,23 +339,6 @@ static void a_fault_that_stays_is_raised_after_three_retries(void **state)
     assert_int_equal(count_retries(world), before + 3);
     world_run(world, "EXEC tidesim.fault 'none'");
     assert_ok(mssql_max_lsn(world_mssql(world), &lsn, &is_null, &world->err), &world->err);
-}
-
-/* --- with every driver there is --- */
-
-typedef struct Slot {
-    const char *name, *driver;
-    World      *world;
-} Slot;
-
-static int open_slot(void **state)
-{
-    Slot *slot = *state;
-
-    if (!slot->world) slot->world = world_open(slot->driver);
-    slot->world->err = ERR_INIT;
-    *state           = slot->world;
-    return 0;
 }
 
 static const struct CMUnitTest cases[] = {
@@ -373,33 +356,7 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(a_fault_that_stays_is_raised_after_three_retries),
 };
 
-#define CASES COUNT_OF(cases)
-
 int main(void)
 {
-    Arena            *arena   = arena_new();
-    Slot              slots[] = {{.name = "FreeTDS", .driver = "FreeTDS"},
-                                 {.name = "Microsoft", .driver = world_microsoft_driver(arena)}};
-    struct CMUnitTest tests[COUNT_OF(slots) * CASES];
-    size_t            count = 0;
-    int               failed;
-
-    for (size_t s = 0; s < COUNT_OF(slots); s++) {
-        if (!slots[s].driver) /* test_faults.sh makes a skipped case of this line */
-            (void)printf("# %s: its driver is not installed (TIDELAKE_MICROSOFT_ODBC names it)\n",
-                         slots[s].name);
-        for (size_t i = 0; i < CASES && slots[s].driver; i++) {
-            struct CMUnitTest *test = &tests[count++];
-            *test                   = cases[i];
-            test->name = str_c(arena, str_printf(arena, "%s: %s", slots[s].name, cases[i].name));
-            test->setup_func    = open_slot;
-            test->initial_state = &slots[s];
-        }
-    }
-    cmocka_set_test_filter(getenv("TIDELAKE_CASES"));
-    failed = _cmocka_run_group_tests("faults", tests, count, NULL, NULL);
-    for (size_t s = 0; s < COUNT_OF(slots); s++)
-        if (slots[s].world) world_close(slots[s].world);
-    arena_close(arena);
-    return failed;
+    return world_run_cases("faults", cases, COUNT_OF(cases));
 }

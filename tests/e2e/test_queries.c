@@ -1,9 +1,6 @@
 /* Every query of source/ (sqlserver.md 1.4) against tidesim: what comes back through FreeTDS's
  * driver and, where it is installed, Microsoft's. */
 #include "e2e/queries_world.h"
-#include "engine/plan_parts.h"
-#include "engine/plan_slices.h"
-#include "engine/plan_walk.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -17,49 +14,12 @@ static int64_t us_of(const char *text)
     return out;
 }
 
-static Lsn max_lsn(World *world)
-{
-    Lsn  lsn;
-    bool is_null;
-
-    assert_ok(mssql_max_lsn(world_mssql(world), &lsn, &is_null, &world->err), &world->err);
-    assert_false(is_null);
-    return lsn;
-}
-
 static Lsn next_lsn(World *world, Lsn lsn)
 {
     Lsn out;
 
     assert_ok(mssql_next_lsn(world_mssql(world), lsn, &out, &world->err), &world->err);
     return out;
-}
-
-static void scan(World *world)
-{
-    world_run(world, "EXEC tidesim.scan_now 'shop'");
-}
-
-static CaptureTable find(World *world, const char *name)
-{
-    CaptureTable table;
-
-    assert_ok(
-        mssql_find_table(world_mssql(world), str_from_c(name), world->arena, &table, &world->err),
-        &world->err);
-    return table;
-}
-
-static Schema captured_schema(World *world, const CaptureInstance *instance)
-{
-    Column *columns = ARENA_ARRAY(world->arena, Column, instance->column_count + 1);
-    size_t  count   = 0;
-
-    for (size_t i = 0; i < instance->column_count; i++)
-        if (instance->columns[i].has_type)
-            columns[count++] = (Column){instance->columns[i].name, instance->columns[i].type,
-                                        STR_EMPTY};
-    return (Schema){columns, count};
 }
 
 /* The change rows of (after, to] as text. */
@@ -71,7 +31,7 @@ static Str changes(World *world, const CaptureTable *table, Lsn after, Lsn to, b
                           .to        = to,
                           .is_last   = is_last,
                           .batch_end = to};
-    Schema      schema = captured_schema(world, range.instance);
+    Schema      schema = world_captured_schema(world, range.instance);
     RowStream  *stream;
     Str         text = STR_EMPTY;
 
@@ -83,52 +43,9 @@ static Str changes(World *world, const CaptureTable *table, Lsn after, Lsn to, b
     return text;
 }
 
-static const TableCut uncut = {.column_count = 0};
-
-/* The whole table as it is now. */
-static TableRead whole_table(World *world, const CaptureTable *table, const Schema *schema)
-{
-    Lsn now = max_lsn(world);
-
-    return (TableRead){.table         = table,
-                       .cut           = &uncut,
-                       .columns       = schema,
-                       .instance_name = STR("x"),
-                       .stamp         = {.lsn = now},
-                       .snapshot      = now};
-}
-
-static Str read_part(World *world, const CaptureTable *table, const TableCut *cut,
-                     const PartPlan *plan, size_t part, int64_t *rows)
-{
-    Schema     schema = captured_schema(world, &table->instances[0]);
-    TableRead  read   = whole_table(world, table, &schema);
-    RowStream *stream;
-    Str        text = STR_EMPTY;
-
-    read.cut = cut;
-    read.lo  = part > 0 ? plan->bounds[part - 1] : NULL;
-    read.hi  = part + 1 < plan->part_count ? plan->bounds[part] : NULL;
-    assert_ok(mssql_read_table(world_mssql(world), &read, rows, &stream, &world->err), &world->err);
-    assert_ok(world_rows(world, stream, true, &text), &world->err);
-    row_stream_close(stream);
-    return text;
-}
-
 static Str lsn_text(World *world, Lsn lsn)
 {
     return lsn_str(world->arena, lsn);
-}
-
-/* A driver's world, opened by the first test that needs it. */
-typedef struct Slot {
-    const char *name, *driver; /* driver NULL: not installed */
-    World      *world;
-} Slot;
-
-static World *world_of(void **state)
-{
-    return ((Slot *)*state)->world;
 }
 
 /* --- tests --- */
@@ -136,7 +53,7 @@ static World *world_of(void **state)
 static void the_server_and_its_tables_are_found(void **state) /* Q01, Q04, Q18, Q19, Q20, Q22 */
 {
     World       *world = world_of(state);
-    CaptureTable table = find(world, "DBO_orders");
+    CaptureTable table = world_find(world, "DBO_orders");
 
     assert_int_equal(table.instance_count, 1);
     const CaptureInstance *instance = &table.instances[0];
@@ -157,10 +74,10 @@ static void the_server_and_its_tables_are_found(void **state) /* Q01, Q04, Q18, 
     }
     assert_false(instance->columns[0].is_nullable);
     assert_str_is(instance->columns[1].collation, "SQL_Latin1_General_CP1_CI_AS");
-    table = find(world, "odd");
+    table = world_find(world, "odd");
     assert_str_is(table.instances[0].source_table, "odd]name");
     assert_int_equal(table.instances[0].key_column_count, 2);
-    assert_true(find(world, "dbo_odd]name").configured_is_gone);
+    assert_true(world_find(world, "dbo_odd]name").configured_is_gone);
     assert_false(
         mssql_find_table(world_mssql(world), STR("dbo_ordres"), world->arena, &table, &world->err));
     assert_err(&world->err, ERR_SOURCE_STATE, "gating role");
@@ -169,11 +86,11 @@ static void the_server_and_its_tables_are_found(void **state) /* Q01, Q04, Q18, 
 static void every_type_comes_through_in_every_operation(void **state) /* Q16 */
 {
     World        *world = world_of(state);
-    CaptureTable  table = find(world, "dbo_orders");
+    CaptureTable  table = world_find(world, "dbo_orders");
     ChangeMetrics m;
 
-    scan(world);
-    Lsn before = max_lsn(world);
+    world_scan(world);
+    Lsn before = world_max_lsn(world);
     world_run(world, "EXEC tidesim.clock_set '2026-06-15T16:00:01.007'");
     world_run(world,
               "INSERT INTO dbo.orders VALUES (1, 'caf\xC3\xA9', N'\xE2\x82\xAC \xF0\x9F\x98\x80', "
@@ -185,8 +102,8 @@ static void every_type_comes_through_in_every_operation(void **state) /* Q16 */
     world_run(world, "INSERT INTO dbo.orders (id) VALUES (2)");
     world_run(world, "UPDATE dbo.orders SET note = N'', bin = 0x, price = 0 WHERE id = 1");
     world_run(world, "DELETE FROM dbo.orders WHERE id = 2");
-    scan(world);
-    Str text = changes(world, &table, before, max_lsn(world), true, &m);
+    world_scan(world);
+    Str text = changes(world, &table, before, world_max_lsn(world), true, &m);
 
 #define REST                                                                             \
     "-1234567890123456789012345678.0123456789|0.1|0.10000000149011612|true|255|-32768|-" \
@@ -225,7 +142,7 @@ static void every_type_comes_through_in_every_operation(void **state) /* Q16 */
     assert_int_equal(m.updates, 1);
     assert_int_equal(m.deletes, 1);
     assert_int_equal(m.min_commit_ts.utc_us, us_of("2026-06-15T16:00:01.007"));
-    assert_true(lsn_compare(m.min_lsn, before) > 0 && lsn_equal(m.max_lsn, max_lsn(world)));
+    assert_true(lsn_compare(m.min_lsn, before) > 0 && lsn_equal(m.max_lsn, world_max_lsn(world)));
     assert_true(m.rtt_ms >= 0 && m.network_wait_ms >= 0 && m.read_seconds > 0);
     assert_true(m.end_commit_ts.is_set && m.source_max_commit_ts.is_set &&
                 !isnan(m.capture_lag_seconds));
@@ -235,6 +152,7 @@ static void every_type_comes_through_in_every_operation(void **state) /* Q16 */
 /* Types that are read value by value, behind all others (1.2), and those that come as text. */
 static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
 {
+    static const TableCut uncut = {.column_count = 0};
     World        *world = world_of(state);
     ChangeMetrics m;
     PartPlan      plan = {.part_count = 1};
@@ -246,8 +164,8 @@ static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
                      "NULL, rv rowversion)");
     world_run(world, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = "
                      "N'longs', @role_name = NULL");
-    scan(world);
-    Lsn before = max_lsn(world);
+    world_scan(world);
+    Lsn before = world_max_lsn(world);
     world_run(world,
               "INSERT INTO dbo.longs (v, id, n, t, o, b, x, sd, sm) VALUES (REPLICATE(CAST('x' AS "
               "varchar(max)), 60000), 1, "
@@ -255,8 +173,8 @@ static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
               "'2026-06-01 10:00:00.1234567 +02:00', 0x0102, '<a/>', '2026-06-01 10:01', 1.5), "
               "(NULL, 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL), ('', 3, N'', '00:00', NULL, "
               "0x, NULL, NULL, -0.0001)");
-    scan(world);
-    CaptureTable table = find(world, "dbo_longs");
+    world_scan(world);
+    CaptureTable table = world_find(world, "dbo_longs");
     Buf          want  = buf_new(world->arena, 0);
     for (int i = 0; i < 60000; i++)
         buf_append_char(&want, 'x');
@@ -265,8 +183,8 @@ static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
         buf_append_c(&want, "\xC3\xA9");
     buf_append_c(&want, "|13:50:01.123456700|2026-06-01T08:00:00.123456+00:00|0x0102|<a/"
                         ">|2026-06-01T10:01:00.000000|1.5000|0x");
-    Str change_rows = changes(world, &table, before, max_lsn(world), false, &m);
-    Str table_rows  = read_part(world, &table, &uncut, &plan, 0, &rows);
+    Str change_rows = changes(world, &table, before, world_max_lsn(world), false, &m);
+    Str table_rows  = world_read_part(world, &table, &uncut, &plan, 0, &rows);
     assert_int_equal(m.rows, 3);
     assert_int_equal(rows, 3);
     for (int form = 0; form <= 1; form++) {
@@ -282,21 +200,21 @@ static void positions_move_as_the_log_does(void **state) /* Q06 to Q10, Q14, Q15
 {
     World       *world = world_of(state);
     Mssql       *mssql = world_mssql(world);
-    CaptureTable table = find(world, "dbo_orders");
+    CaptureTable table = world_find(world, "dbo_orders");
     Lsn          lsn, back, end;
     bool         is_set;
     OptTime      time;
 
-    scan(world);
-    Lsn before = max_lsn(world);
+    world_scan(world);
+    Lsn before = world_max_lsn(world);
     for (int i = 10; i < 20; i++) {
         world_run(world, "EXEC tidesim.clock_advance 1000");
         world_run(world,
                   str_c(world->arena,
                         str_printf(world->arena, "INSERT INTO dbo.orders (id) VALUES (%d)", i)));
     }
-    scan(world);
-    Lsn after = max_lsn(world);
+    world_scan(world);
+    Lsn after = world_max_lsn(world);
     assert_ok(mssql_nth_commit(mssql, before, 4, &lsn, &is_set, &world->err), &world->err);
     assert_true(is_set && lsn_compare(lsn, before) > 0 && lsn_compare(lsn, after) < 0);
     assert_ok(mssql_commit_time(mssql, lsn, &time, &world->err), &world->err);
@@ -355,20 +273,20 @@ typedef struct Instant {
 /* One commit at each instant; all their times, and each alone, come back as UTC. */
 static void check_instants(World *world, const char *const *instants, size_t count, int first_id)
 {
-    CaptureTable  table = find(world, "dbo_orders");
+    CaptureTable  table = world_find(world, "dbo_orders");
     ChangeMetrics m;
     Lsn          *lsns = ARENA_ARRAY(world->arena, Lsn, count + 1);
 
-    scan(world);
-    lsns[0] = max_lsn(world);
+    world_scan(world);
+    lsns[0] = world_max_lsn(world);
     for (size_t i = 0; i < count; i++) {
         world_run(world, str_c(world->arena, str_printf(world->arena, "EXEC tidesim.clock_set '%s'",
                                                         instants[i])));
         world_run(world, str_c(world->arena,
                                str_printf(world->arena, "INSERT INTO dbo.orders (id) VALUES (%d)",
                                           first_id + (int)i)));
-        scan(world);
-        lsns[i + 1] = max_lsn(world);
+        world_scan(world);
+        lsns[i + 1] = world_max_lsn(world);
     }
     Str text = changes(world, &table, lsns[0], lsns[count], false, &m), line;
     for (size_t i = 0; i < count; i++) {
@@ -419,8 +337,8 @@ a_time_leads_to_the_last_commit_that_is_not_later(void **state) /* Q11 and its p
         world_run(world, str_c(world->arena,
                                str_printf(world->arena, "INSERT INTO dbo.orders (id) VALUES (%d)",
                                           400 + (int)i)));
-        scan(world);
-        lsns[i] = max_lsn(world);
+        world_scan(world);
+        lsns[i] = world_max_lsn(world);
     }
     Mssql *mssql = world_mssql(world);
     assert_ok(mssql_lsn_at_time(mssql, us_of("2028-03-12T06:30:00.9"), &lsn, &is_set, &world->err),
@@ -442,163 +360,15 @@ a_time_leads_to_the_last_commit_that_is_not_later(void **state) /* Q11 and its p
     assert_false(is_set);
 }
 
-/* For any number of parts, each row once. */
-static void check_parts(World *world, const char *name, const Str *keys, size_t key_count,
-                        int64_t row_count, int64_t least_parts)
-{
-    CaptureTable table = find(world, name);
-
-    for (int64_t n = 1; n <= 6; n++) {
-        TableCut cut;
-        PartPlan plan;
-        int64_t  total = 0, rows = 0;
-        assert_ok(mssql_cut_table(&table, keys, key_count, world->arena, &cut, &world->err),
-                  &world->err);
-        Cutter   *cutter = cutter_new(world->arena, world_mssql(world), &table, &cut);
-        CutSource source = cut_source_of_cutter(cutter);
-        assert_ok(plan_parts(&source, &cut, n, world->arena, &plan, &world->err), &world->err);
-        cutter_close(cutter);
-        assert_in_range(plan.part_count, MIN(n, least_parts), n);
-        Buf all = buf_new(world->arena, 0);
-        for (size_t i = 0; i < plan.part_count; i++) {
-            buf_append(&all, read_part(world, &table, &cut, &plan, i, &rows));
-            total += rows;
-        }
-        assert_int_equal(total, row_count);
-        Str    text  = buf_str(&all), line;
-        size_t lines = 0;
-        while (str_split_next(&text, '\n', &line) && line.len > 0) {
-            assert_int_equal(str_find(text, line, 0), -1); /* keys differ, so no row comes twice */
-            lines++;
-        }
-        assert_int_equal(lines, row_count);
-    }
-}
-
-static void a_table_is_cut_into_parts_that_hold_each_row_once(void **state) /* Q24, Q25, Q28, Q29 */
-{
-    static const Str b_alone[] = {{"b", 1}}, nullable[] = {{"c", 1}};
-    World           *world = world_of(state);
-
-    world_run(world, "INSERT INTO dbo.[odd]]name] SELECT value % 7, CONCAT('k', value), IIF(value "
-                     "% 3 = 0, NULL, CONCAT(N'n', value % 5)) FROM GENERATE_SERIES(1, 60)");
-    scan(world);
-    check_parts(world, "odd", NULL, 0, 60, 6);
-    check_parts(world, "odd", b_alone, 1, 60, 6);
-    check_parts(world, "odd", nullable, 1, 60, 2); /* values repeat, NULLs lowest */
-    Str     count = world_query(world, "SELECT COUNT(*) FROM dbo.orders");
-    int64_t rows;
-    assert_true(str_parse_i64(str_trim(count), &rows));
-    check_parts(world, "dbo_orders", NULL, 0, rows, 6);
-}
-
-static int64_t rows_between(World *world, const CaptureTable *table, const TableCut *cut,
-                            const KeyPart *lo, const KeyPart *hi)
-{
-    const KeyPart *bounds[] = {lo, hi};
-    PartPlan       plan     = {bounds, 3}; /* below lo, the chunk, from hi on */
-    int64_t        rows     = 0;
-
-    if (lo && hi) {
-        (void)read_part(world, table, cut, &plan, 1, &rows);
-    } else {
-        plan = (PartPlan){lo ? &bounds[0] : &bounds[1], lo || hi ? 2 : 1};
-        (void)read_part(world, table, cut, &plan, lo ? 1 : 0, &rows);
-    }
-    return rows;
-}
-
-/* An integer key in clusters, with the ends of bigint: no chunk above ten rows, none empty (Q24, Q26). */
-static void an_integer_key_is_cut_into_chunks(void **state)
-{
-    World       *world = world_of(state);
-    CaptureTable table;
-    TableCut     cut;
-    SlicePlan    plan;
-    KeyInterval  whole = {.has_from = false};
-    KeyExtent    extent;
-    int64_t      total = 0;
-
-    world_run(world, "CREATE TABLE dbo.spread (k bigint NOT NULL PRIMARY KEY)");
-    world_run(world, "INSERT INTO dbo.spread SELECT value FROM GENERATE_SERIES(1, 55) UNION ALL "
-                     "SELECT -3000000000 + value FROM GENERATE_SERIES(1, 25) UNION ALL SELECT v "
-                     "FROM (VALUES (CAST(-9223372036854775808 AS bigint)), (9223372036854775807)) "
-                     "AS e(v)");
-    world_run(world, "EXEC sys.sp_cdc_enable_table N'dbo', N'spread', NULL");
-    table = find(world, "dbo_spread");
-    assert_ok(mssql_cut_table(&table, NULL, 0, world->arena, &cut, &world->err), &world->err);
-    assert_true(cut.is_integer);
-    Cutter   *cutter = cutter_new(world->arena, world_mssql(world), &table, &cut);
-    CutSource source = cut_source_of_cutter(cutter);
-    assert_ok(cutter_find_extents(cutter, &whole, 1, &extent, &world->err), &world->err);
-    assert_true(extent.min == INT64_MIN && extent.max == INT64_MAX);
-    assert_ok(plan_slices(&source, extent, 82, 10, world->arena, &plan, &world->err), &world->err);
-    for (size_t i = 0; i < plan.chunk_count; i++) {
-        KeyPart ends[2];
-
-        for (size_t e = 0; e < 2; e++) {
-            WideKey end     = e == 0 ? (i ? plan.ends[i - 1] : 0) : plan.ends[i];
-            ends[e].text    = end > INT64_MAX ? STR("9223372036854775808")
-                                              : str_printf(world->arena, "%lld", (long long)end);
-            ends[e].is_null = false;
-        }
-        int64_t rows = rows_between(world, &table, &cut, i ? &ends[0] : NULL, &ends[1]);
-        assert_in_range(rows, 1, 10);
-        total += rows;
-    }
-    assert_int_equal(total, 82);
-    cutter_close(cutter);
-}
-
-/* Two columns of a unique index, then one that repeats and is NULL now and then (Q27, Q28). */
-static void other_keys_are_cut_into_chunks(void **state)
-{
-    static const Str nullable[] = {{"c", 1}};
-    World           *world      = world_of(state);
-    CaptureTable     table      = find(world, "odd");
-
-    for (size_t pass = 0; pass < 2; pass++) {
-        TableCut       cut;
-        KeyWalk        walk  = {.chunk_rows = 9};
-        const KeyPart *lo    = NULL, *hi;
-        int64_t        total = 0, held;
-
-        assert_ok(
-            mssql_cut_table(&table, pass ? nullable : NULL, pass, world->arena, &cut, &world->err),
-            &world->err);
-        Cutter   *cutter  = cutter_new(world->arena, world_mssql(world), &table, &cut);
-        CutSource source  = cut_source_of_cutter(cutter);
-        walk.column_count = cut.column_count;
-        walk.may_repeat   = cut.may_repeat;
-        assert_ok(cutter_find_last(cutter, world->arena, &walk.max, &world->err), &world->err);
-        do {
-            assert_ok(plan_walk_next(&source, &walk, lo, world->arena, &hi, &world->err),
-                      &world->err);
-            bool is_last = !hi;
-            if (is_last)
-                assert_ok(plan_walk_last(&source, &walk, world->arena, &hi, &world->err),
-                          &world->err);
-            held = rows_between(world, &table, &cut, lo, hi);
-            assert_true(held >= 1);
-            if (pass == 0) assert_true(held <= 10);
-            total += held;
-            lo = hi;
-            if (is_last) break;
-        } while (true);
-        assert_int_equal(total, 60);
-        cutter_close(cutter);
-    }
-}
-
 static void locks_and_isolation_are_as_asked_for(void **state) /* 1.7 */
 {
     World       *world   = world_of(state);
-    CaptureTable table   = find(world, "odd");
+    CaptureTable table   = world_find(world, "odd");
     MssqlOptions options = world_options(world);
     Mssql       *strict;
     SqlConn     *writer;
-    Schema       schema = captured_schema(world, &table.instances[0]);
-    TableRead    read   = whole_table(world, &table, &schema);
+    Schema       schema = world_captured_schema(world, &table.instances[0]);
+    TableRead    read   = world_whole_table(world, &table, &schema);
     RowStream   *stream;
     int64_t      rows;
     Str          text;
@@ -649,7 +419,7 @@ static void locks_and_isolation_are_as_asked_for(void **state) /* 1.7 */
 static void what_the_login_lacks_is_named_with_its_grant(void **state) /* Q23; 1.12 */
 {
     World        *world   = world_of(state);
-    CaptureTable  table   = find(world, "dbo_orders");
+    CaptureTable  table   = world_find(world, "dbo_orders");
     MssqlOptions  options = world_options(world);
     Mssql        *reader;
     bool          can;
@@ -657,11 +427,11 @@ static void what_the_login_lacks_is_named_with_its_grant(void **state) /* Q23; 1
     ChangeMetrics m;
     RowStream    *stream;
     CaptureTable  seen;
-    Schema        schema = captured_schema(world, &table.instances[0]);
+    Schema        schema = world_captured_schema(world, &table.instances[0]);
     ChangeRange   range  = {.instance  = &table.instances[0],
                             .from      = table.instances[0].start_lsn,
-                            .to        = max_lsn(world),
-                            .batch_end = max_lsn(world)};
+                            .to        = world_max_lsn(world),
+                            .batch_end = world_max_lsn(world)};
 
     world_run(world, "CREATE LOGIN cdc_reader WITH PASSWORD = 'Reader.Word.1'");
     world_run(world, "CREATE USER cdc_reader FOR LOGIN cdc_reader");
@@ -697,9 +467,9 @@ static void what_the_login_lacks_is_named_with_its_grant(void **state) /* Q23; 1
     assert_true(m.rows > 0);
 
     int64_t      rows;
-    CaptureTable odd        = find(world, "odd");
-    Schema       odd_schema = captured_schema(world, &odd.instances[0]);
-    TableRead    read       = whole_table(world, &odd, &odd_schema);
+    CaptureTable odd        = world_find(world, "odd");
+    Schema       odd_schema = world_captured_schema(world, &odd.instances[0]);
+    TableRead    read       = world_whole_table(world, &odd, &odd_schema);
     assert_false(mssql_read_table(reader, &read, &rows, &stream, &world->err));
     assert_err(&world->err, ERR_PERMISSION, "GRANT SELECT ON [dbo].[odd]]name] TO [cdc_reader]");
     mssql_close(reader);
@@ -722,7 +492,7 @@ static void logins_and_databases_that_are_wrong_say_so(void **state)
     options.time_zone = STR("Middle Earth Time");
     assert_ok(mssql_open(&options, &mssql, &world->err), &world->err);
     OptTime time;
-    assert_false(mssql_commit_time(mssql, max_lsn(world), &time, &world->err));
+    assert_false(mssql_commit_time(mssql, world_max_lsn(world), &time, &world->err));
     assert_err(&world->err, ERR_CONFIG, "Middle Earth Time");
     mssql_close(mssql);
 }
@@ -733,12 +503,12 @@ static void transient_errors_are_seen_as_such(void **state) /* 1.13 */
                                          "EXEC tidesim.fault 'kill', '%dbo_orders_CT%'",
                                          "EXEC tidesim.fault 'close', '%dbo_orders_CT%'"};
     World                   *world    = world_of(state);
-    CaptureTable             table    = find(world, "dbo_orders");
-    Schema                   schema   = captured_schema(world, &table.instances[0]);
+    CaptureTable             table    = world_find(world, "dbo_orders");
+    Schema                   schema   = world_captured_schema(world, &table.instances[0]);
     ChangeRange              range    = {.instance  = &table.instances[0],
                                          .from      = table.instances[0].start_lsn,
-                                         .to        = max_lsn(world),
-                                         .batch_end = max_lsn(world)};
+                                         .to        = world_max_lsn(world),
+                                         .batch_end = world_max_lsn(world)};
 
     for (size_t i = 0; i < COUNT_OF(faults); i++) {
         ChangeMetrics m;
@@ -758,7 +528,7 @@ static void transient_errors_are_seen_as_such(void **state) /* 1.13 */
     }
     /* A planning question runs again by itself. */
     world_run(world, "EXEC tidesim.fault 'deadlock', '%fn_cdc_get_max_lsn%'");
-    (void)max_lsn(world);
+    (void)world_max_lsn(world);
     assert_true(str_find(buf_str(&world->log_text), STR("native=1205"), 0) > 0);
 }
 
@@ -766,23 +536,23 @@ static void
 ddl_is_found_in_its_range(void **state) /* Q21, with nvarchar(max) in the middle of the list */
 {
     World       *world = world_of(state);
-    CaptureTable table = find(world, "odd");
+    CaptureTable table = world_find(world, "odd");
     DdlEvent    *events;
     size_t       count;
 
-    scan(world);
-    Lsn before = max_lsn(world);
+    world_scan(world);
+    Lsn before = world_max_lsn(world);
     world_run(world, "ALTER TABLE dbo.[odd]]name] ADD d int NULL");
     world_run(world, "INSERT INTO dbo.[odd]]name] (a, b) VALUES (99, 'x')");
-    scan(world);
-    assert_ok(mssql_find_ddl(world_mssql(world), &table.instances[0], before, max_lsn(world),
+    world_scan(world);
+    assert_ok(mssql_find_ddl(world_mssql(world), &table.instances[0], before, world_max_lsn(world),
                              world->arena, &events, &count, &world->err),
               &world->err);
     assert_int_equal(count, 1);
     assert_true(str_find(events[0].command, STR("ADD d int NULL"), 0) > 0);
     assert_true(lsn_compare(events[0].lsn, before) > 0);
-    assert_ok(mssql_find_ddl(world_mssql(world), &table.instances[0], max_lsn(world),
-                             lsn_increment(max_lsn(world)), world->arena, &events, &count,
+    assert_ok(mssql_find_ddl(world_mssql(world), &table.instances[0], world_max_lsn(world),
+                             lsn_increment(world_max_lsn(world)), world->arena, &events, &count,
                              &world->err),
               &world->err);
     assert_int_equal(count, 0);
@@ -791,12 +561,12 @@ ddl_is_found_in_its_range(void **state) /* Q21, with nvarchar(max) in the middle
 static void a_purged_range_shows_in_the_low_endpoint(void **state) /* Q07 after a range; 1.10 */
 {
     World        *world = world_of(state);
-    CaptureTable  table = find(world, "dbo_orders");
+    CaptureTable  table = world_find(world, "dbo_orders");
     ChangeMetrics m;
     Lsn           start = table.instances[0].start_lsn;
 
-    scan(world);
-    Lsn end = max_lsn(world);
+    world_scan(world);
+    Lsn end = world_max_lsn(world);
     world_run(world, str_c(world->arena,
                            str_printf(world->arena,
                                       "EXEC sys.sp_cdc_cleanup_change_table @capture_instance = "
@@ -838,12 +608,12 @@ static void the_disabled_instance_is_said_to_be_gone(
     void **state) /* 208 on a change table: last, it ends the instance */
 {
     World        *world  = world_of(state);
-    CaptureTable  table  = find(world, "dbo_orders");
-    Schema        schema = captured_schema(world, &table.instances[0]);
+    CaptureTable  table  = world_find(world, "dbo_orders");
+    Schema        schema = world_captured_schema(world, &table.instances[0]);
     ChangeRange   range  = {.instance  = &table.instances[0],
                             .from      = table.instances[0].start_lsn,
-                            .to        = max_lsn(world),
-                            .batch_end = max_lsn(world)};
+                            .to        = world_max_lsn(world),
+                            .batch_end = world_max_lsn(world)};
     ChangeMetrics m;
     RowStream    *stream;
 
@@ -860,8 +630,8 @@ static void the_disabled_instance_is_said_to_be_gone(
 static void a_server_that_dies_in_the_middle_is_a_transient_error(void **state) /* the very last */
 {
     World        *world   = world_of(state);
-    CaptureTable  table   = find(world, "odd");
-    Schema        schema  = captured_schema(world, &table.instances[0]);
+    CaptureTable  table   = world_find(world, "odd");
+    Schema        schema  = world_captured_schema(world, &table.instances[0]);
     MssqlOptions  options = world_options(world);
     Mssql        *mssql;
     ChangeMetrics m;
@@ -874,11 +644,11 @@ static void a_server_that_dies_in_the_middle_is_a_transient_error(void **state) 
     world_run(
         world,
         "INSERT INTO dbo.[odd]]name] (a, b) SELECT value, 'x' FROM GENERATE_SERIES(1000, 101000)");
-    scan(world);
+    world_scan(world);
     ChangeRange range = {.instance  = &table.instances[0],
                          .from      = table.instances[0].start_lsn,
-                         .to        = max_lsn(world),
-                         .batch_end = max_lsn(world)};
+                         .to        = world_max_lsn(world),
+                         .batch_end = world_max_lsn(world)};
     assert_ok(mssql_read_changes(mssql, &range, &schema, 1, world->arena, &m, &stream, &world->err),
               &world->err);
     for (int blocks = 0; ok && (blocks == 0 || block.row_count > 0); blocks++) {
@@ -892,15 +662,6 @@ static void a_server_that_dies_in_the_middle_is_a_transient_error(void **state) 
     assert_true(m.rows > 0 && m.rows < 100000);
 }
 
-static int open_slot(void **state)
-{
-    Slot *slot = *state;
-
-    if (!slot->world) slot->world = world_open(slot->driver);
-    err_clear(&slot->world->err);
-    return 0;
-}
-
 static const struct CMUnitTest cases[] = {
     cmocka_unit_test(the_server_and_its_tables_are_found),
     cmocka_unit_test(every_type_comes_through_in_every_operation),
@@ -908,9 +669,6 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(positions_move_as_the_log_does),
     cmocka_unit_test(commit_times_follow_the_zone_through_the_repeated_hour),
     cmocka_unit_test(a_time_leads_to_the_last_commit_that_is_not_later),
-    cmocka_unit_test(a_table_is_cut_into_parts_that_hold_each_row_once),
-    cmocka_unit_test(an_integer_key_is_cut_into_chunks),
-    cmocka_unit_test(other_keys_are_cut_into_chunks),
     cmocka_unit_test(locks_and_isolation_are_as_asked_for),
     cmocka_unit_test(what_the_login_lacks_is_named_with_its_grant),
     cmocka_unit_test(logins_and_databases_that_are_wrong_say_so),
@@ -922,32 +680,7 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(a_server_that_dies_in_the_middle_is_a_transient_error),
 };
 
-#define CASES COUNT_OF(cases)
-
 int main(void)
 {
-    Arena            *arena   = arena_new();
-    Slot              slots[] = {{.name = "FreeTDS", .driver = "FreeTDS"},
-                                 {.name = "Microsoft", .driver = world_microsoft_driver(arena)}};
-    struct CMUnitTest tests[COUNT_OF(slots) * CASES];
-    size_t            count = 0;
-    int               failed;
-
-    for (size_t s = 0; s < COUNT_OF(slots); s++) {
-        if (!slots[s].driver) /* test_queries.sh makes a skipped case of this line */
-            (void)printf("# %s: its driver is not installed (TIDELAKE_MICROSOFT_ODBC names it)\n",
-                         slots[s].name);
-        for (size_t i = 0; i < CASES && slots[s].driver; i++) {
-            struct CMUnitTest *test = &tests[count++];
-            *test                   = cases[i];
-            test->name = str_c(arena, str_printf(arena, "%s: %s", slots[s].name, cases[i].name));
-            test->setup_func    = open_slot;
-            test->initial_state = &slots[s];
-        }
-    }
-    failed = _cmocka_run_group_tests("queries", tests, count, NULL, NULL);
-    for (size_t s = 0; s < COUNT_OF(slots); s++)
-        if (slots[s].world) world_close(slots[s].world);
-    arena_close(arena);
-    return failed;
+    return world_run_cases("queries", cases, COUNT_OF(cases));
 }
