@@ -335,23 +335,30 @@ static void fill_wide(GeneratedRows *rows, RowBuilder *builder, size_t row)
     row_builder_set_str(builder, 1, (Str){text, 1000});
 }
 
-static void *write_wide(void *arg)
+/* Writes `count` rows of a number and a text to a file of its own, in a thread of its own. */
+static void write_texts(Writer *writer, size_t count, size_t block_rows,
+                        void (*fill)(GeneratedRows *, RowBuilder *, size_t),
+                        int64_t row_group_bytes)
 {
     static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
                                      {{"s", 1}, {TYPE_STRING, 0, 0, NULL}, {"", 0}}};
-    Writer             *writer    = arg;
     Arena              *arena     = arena_new();
-    GeneratedRows       rows      = generated_rows(columns, 2, 60000, 2048, fill_wide);
+    GeneratedRows       rows      = generated_rows(columns, 2, count, block_rows, fill);
     DuckWriteOptions    options   = write_options();
     DuckFile            file;
-    Str path = str_printf(arena, "%s/wide%d.parquet", writer->world->dir, writer->number);
+    Str path = str_printf(arena, "%s/texts%d.parquet", writer->world->dir, writer->number);
 
-    options.row_group_bytes = 16 * MEGABYTE;
+    options.row_group_bytes = row_group_bytes;
     writer->ok = duck_parquet_write(writer->world->duck, &rows.base, path, &options, arena, &file,
-                                    &writer->err);
-    if (writer->ok) writer->ok = file.row_count == 60000;
+                                    &writer->err) &&
+                 file.row_count == (int64_t)count;
     arena_close(rows.arena);
     arena_close(arena);
+}
+
+static void *write_wide(void *arg)
+{
+    write_texts(arg, 60000, 2048, fill_wide, 16 * MEGABYTE);
     return NULL;
 }
 
@@ -408,21 +415,7 @@ static void fill_large(GeneratedRows *rows, RowBuilder *builder, size_t row)
 
 static void *write_large(void *arg)
 {
-    static const Column columns[] = {{{"id", 2}, {TYPE_LONG, 0, 0, NULL}, {"", 0}},
-                                     {{"s", 1}, {TYPE_STRING, 0, 0, NULL}, {"", 0}}};
-    Writer             *writer    = arg;
-    Arena              *arena     = arena_new();
-    GeneratedRows       rows      = generated_rows(columns, 2, 2, 1, fill_large);
-    DuckWriteOptions    options   = write_options();
-    DuckFile            file;
-    Str path = str_printf(arena, "%s/large%d.parquet", writer->world->dir, writer->number);
-
-    options.row_group_bytes = 8 * MEGABYTE;
-    writer->ok = duck_parquet_write(writer->world->duck, &rows.base, path, &options, arena, &file,
-                                    &writer->err);
-    if (writer->ok) writer->ok = file.row_count == 2;
-    arena_close(rows.arena);
-    arena_close(arena);
+    write_texts(arg, 2, 1, fill_large, 8 * MEGABYTE);
     return NULL;
 }
 
