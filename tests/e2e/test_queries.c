@@ -153,10 +153,10 @@ static void every_type_comes_through_in_every_operation(void **state) /* Q16 */
 static void long_values_and_times_come_through(void **state) /* Q16, Q29 */
 {
     static const TableCut uncut = {.column_count = 0};
-    World        *world = world_of(state);
-    ChangeMetrics m;
-    PartPlan      plan = {.part_count = 1};
-    int64_t       rows = 0;
+    World                *world = world_of(state);
+    ChangeMetrics         m;
+    PartPlan              plan = {.part_count = 1};
+    int64_t               rows = 0;
 
     world_run(world, "CREATE TABLE dbo.longs (v varchar(max) NULL, id int NOT NULL PRIMARY KEY, n "
                      "nvarchar(max) NULL, t time(7) NULL, o datetimeoffset(7) NULL, "
