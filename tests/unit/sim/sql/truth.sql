@@ -79,6 +79,18 @@ SELECT CAST('<a b="1" xmlns:x="u" a="2"/>' AS xml) AS x;
 --> x
 --> <a b="1" xmlns:x="u" a="2"/>
 --> (1)
+-- truth: queries | simplified | names are compared ignoring case, whatever the database's collation
+CREATE DATABASE exacting COLLATE Latin1_General_CS_AS;
+-->
+USE exacting;
+--> # Changed database context to 'exacting'.
+CREATE TABLE dbo.Things (Id int);
+-->
+SELECT id FROM dbo.THINGS;
+--> id
+--> (0)
+USE shop;
+--> # Changed database context to 'shop'.
 -- truth: queries | missing | PIVOT and UNPIVOT
 SELECT * FROM (SELECT id, v FROM t) AS a PIVOT (SUM(v) FOR id IN ([1], [2])) AS p;
 --> !50001 16 1 line 2: tidesim: PIVOT or UNPIVOT is not supported
