@@ -1,0 +1,301 @@
+"""What tests of chunked snapshots share: a table and the commands of its stream, somebody who changes it all the while, processes that are
+killed, what each kill left (by the tables' logs alone), and what must be true in the end.
+"""
+import threading
+
+from lib import *
+
+
+class Log:
+    """The log of a Delta table as it grows; each commit is read once."""
+
+    def __init__(self, folder):
+        self.folder, self.version = pathlib.Path(folder), -1
+        self.txns, self.files, self.written_ms = {}, set(), -1
+
+    def path(self, version):
+        return self.folder / "_delta_log" / f"{version:020d}.json"
+
+    def read(self):
+        while self.path(self.version + 1).exists():
+            self.version += 1
+            for line in self.path(self.version).read_text().splitlines():
+                self.take(json.loads(line))
+        return self
+
+    def take(self, action):
+        if "txn" in action:
+            self.txns[action["txn"]["appId"]] = max(self.txns.get(action["txn"]["appId"], -1), action["txn"]["version"])
+        elif "add" in action:
+            self.files.add(action["add"]["path"])
+        elif action.get("commitInfo", {}).get("operation") not in (None, "CREATE TABLE"):
+            self.written_ms = action["commitInfo"]["timestamp"]
+
+    def txn(self, app_id):
+        return self.txns.get(app_id, -1)
+
+    def lsn_of(self, prefix):
+        """The newest LSN that a txn of this name ends with."""
+        return max((app_id[len(prefix):] for app_id in self.txns if app_id.startswith(prefix)), default=None)
+
+
+class Chunked:
+    """A table, its stream `TABLE-v1` with a chunked snapshot, and where each command stands."""
+
+    def __init__(self, lake, table, chunk_rows, *more):
+        self.lake, self.table, self.chunk_rows, self.more = lake, table, chunk_rows, more
+        self.app_id = f"{table}-v1"
+        self.logs = {name: Log(lake.folder / path) for name, path in {
+            "bronze": f"bronze/{table}", "plans": f"bronze/{table}_snapshot_plans", "facts": "ops/facts", "silver": f"silver/{table}",
+            "control": "ops/control"}.items()}
+        self.checkpoint = lake.folder / "checkpoints" / table
+
+    # --- commands ---
+
+    def common(self):
+        return self.lake.options(f"dbo_{self.table}", self.table, "--app-id", self.app_id, "--checkpoint", f"checkpoints/{self.table}",
+                                 "--num-partitions", "2", *self.more)
+
+    def stream(self, *more):
+        return ["stream", *self.common(), "--bootstrap", "--snapshot", "chunked", *more]
+
+    def backfill(self, *more):
+        options = self.common()
+        at = options.index("--control")  # it keeps no verdict
+        return ["backfill", *options[:at], *options[at + 2:], "--chunk-rows", str(self.chunk_rows), "--target-wave-seconds", "0", *more]
+
+    def apply(self, *more):
+        return ["apply", *self.lake.options(f"dbo_{self.table}", self.table, "--silver", f"silver/{self.table}", *more)]
+
+    def has_bronze(self):
+        return self.logs["bronze"].path(0).exists()
+
+    # --- where each stands ---
+
+    def marks(self):
+        """What the logs say of the snapshot: its waves in bronze, plans and facts, and whether it is complete."""
+        bronze, plans, facts = (self.logs[name].read() for name in ("bronze", "plans", "facts"))
+        planned = facts.lsn_of(f"{self.app_id}#snapplan.")
+        start = planned or plans.lsn_of(f"{self.app_id}#snapplan.")
+        chunks = f"{self.app_id}#snapchunks.{start}"
+        return {"opened": facts.txn(f"{self.app_id}#snapshots") >= 0, "open in plans": bool(plans.lsn_of(f"{self.app_id}#snapopen.")),
+                "plan in plans": bool(start), "planned": bool(planned), "bronze": bronze.txn(f"{self.app_id}#snap.{start}"),
+                "plans": plans.txn(chunks), "facts": facts.txn(chunks), "complete": facts.txn(f"{self.app_id}#events") >= 0,
+                "staged": self.has_left_overs()}
+
+    def has_left_overs(self):
+        """Whether rows of a wave were staged, or moved next to the table's files, and never committed."""
+        folder, known = self.lake.folder / "bronze" / self.table, self.logs["bronze"].files
+        staged = (path for path in folder.glob("_tidelake_staging/backfill*/**/*.parquet"))
+        return any(staged) or any(path.name not in known for path in folder.glob("*.parquet"))
+
+    def stream_step(self):
+        """By state.md 16.1 and 16.4: offset planned, rows, facts, commit file."""
+        numbers = {name: max((int(path.name) for path in self.checkpoint.glob(f"{name}/[0-9]*") if path.name.isdigit()), default=-1)
+                   for name in ("offsets", "commits")}
+        marks, planned = self.marks(), numbers["offsets"]
+        if planned < 0:
+            return "opened" if marks["opened"] else "open in plans alone" if marks["open in plans"] else "nothing written"
+        if planned == numbers["commits"]:
+            return "between batches"
+        if self.logs["facts"].txn(f"{self.app_id}#facts") >= planned:
+            return "facts in, commit missing"
+        return "rows in, facts missing" if self.logs["bronze"].txn(self.app_id) >= planned else "planned, rows missing"
+
+    def apply_step(self):
+        """By state.md 16.10. The position's row tells when it was written; silver's log when the merge was."""
+        silver = self.logs["silver"].read()
+        if silver.version < 0:
+            return "no silver yet"
+        if silver.written_ms < 0:
+            return "silver empty"
+        rows = self.lake.query("ops/control", f"SELECT epoch_ms(updated_at) FROM t WHERE table_name = 'silver/{self.table}'")
+        return "silver and position agree" if rows and rows[0][0] is not None and rows[0][0] >= silver.written_ms else "silver written, position missing"
+
+
+def backfill_step(marks, last_wave):
+    """By state.md 16.4 to 16.7, once it is known which wave was the last."""
+    if not marks["opened"]:
+        return "16.4 open: in plans, not in facts" if marks["open in plans"] else "16.4 open: nothing written"
+    if not marks["plan in plans"]:
+        return "16.4 open: written, no plan yet"
+    if not marks["planned"]:
+        return "16.5 plan: in plans, not in facts"
+    bronze, plans, facts = (marks[name] for name in ("bronze", "plans", "facts"))
+    if marks["complete"]:
+        return "16.7 complete"
+    if facts == last_wave:
+        return "16.6 step 7 of the last wave: completion missing"
+    if plans > facts:
+        return "16.6 step 6: rows and plans in, facts missing" if bronze >= plans else "16.6 step 6, empty wave: plans in, facts missing"
+    if bronze > plans:
+        return "16.6 step 4: rows in, plans and facts missing"
+    return "16.6 step 3: reading, rows staged" if marks["staged"] else "16.6 steps 1, 2 or 7: between two waves"
+
+
+class Changes(threading.Thread):
+    """Changes the source in short transactions until it is stopped. `make(rng)` gives the statements of one."""
+
+    def __init__(self, server, make, seed, a_round=4, pause=0.02):
+        super().__init__(daemon=True)
+        self.server, self.make, self.rng, self.a_round, self.pause = server, make, random.Random(seed), a_round, pause
+        self.committed, self.failure, self.must_stop = 0, None, threading.Event()
+        self.start()
+
+    def run(self):
+        try:
+            while not self.must_stop.is_set():
+                transactions = [f"BEGIN TRANSACTION; {self.make(self.rng)} {'COMMIT' if self.rng.randrange(20) else 'ROLLBACK'};" for _ in range(self.a_round)]
+                self.server.sql("SET NOCOUNT ON; SET XACT_ABORT ON;\n" + "\n".join(transactions))
+                self.committed += self.a_round
+                self.must_stop.wait(self.pause)
+        except Exception as failure:  # whoever stops it hears of it
+            self.failure = failure
+
+    def stop(self):
+        self.must_stop.set()
+        self.join(120)
+        if self.failure:
+            raise AssertionError(f"the writer failed: {self.failure}")
+        return self.committed
+
+
+class Running:
+    """A command that is started again when it ends by itself, until it is killed. It must not end badly."""
+
+    def __init__(self, arguments, folder, may_start=lambda: True):
+        self.arguments, self.may_start, self.process = arguments, may_start, None
+        self.log_path = folder / f"{arguments[0]}.log"
+        self.log = open(self.log_path, "a")
+
+    def poll(self):
+        if self.process and self.process.poll() is not None:
+            if self.process.returncode != 0:
+                raise AssertionError(f"{' '.join(self.arguments[:1])} ended with {self.process.returncode}: {self.log_path.read_text()[-2000:]}")
+            self.process = None
+        if not self.process and self.may_start():
+            self.process = start_tidelake(*self.arguments, stderr=self.log)
+
+    def was_running(self):
+        return bool(self.process) and self.process.poll() is None
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def end(self):
+        """SIGTERM, and a good end: between two batches."""
+        if self.process:
+            self.process.terminate()
+            if self.process.wait(60) not in (0, 143):
+                raise AssertionError(f"{self.arguments[0]} ended with {self.process.returncode}: {self.log_path.read_text()[-2000:]}")
+            self.process = None
+
+    def close(self):
+        self.kill()
+        self.log.close()
+
+
+def wait_for_a_write(chunked, rng, patience=0.4):
+    """So that short steps are hit too: the next commit of one of the tables, and up to 4 ms more."""
+    log = chunked.logs[rng.choice(list(chunked.logs))].read()
+    until = time.monotonic() + patience
+    while time.monotonic() < until and not log.path(log.version + 1).exists():
+        time.sleep(0.0005)
+    time.sleep(rng.uniform(0, 0.004))
+
+
+def count(counts, step):
+    counts[step] = counts.get(step, 0) + 1
+
+
+def kill_again_and_again(chunked, rng, kills, folder, wave_chunks=2):
+    """Stream, backfill and apply side by side, all killed, `kills` times; the times are such that the snapshot lasts as long. Returns what
+    was hit: marks of each kill, steps of the stream and of apply."""
+    processes = [Running(chunked.stream("--trigger", "continuous"), folder), Running(chunked.backfill(), folder),
+                 Running(chunked.apply(), folder, chunked.has_bronze)]
+    marks, streams, applies, ran, waves = [], {}, {}, 0.0, None
+    try:
+        for kill in range(kills):
+            done = marks[-1]["facts"] + 1 if marks else 0
+            if waves is None and marks and marks[-1]["planned"]:
+                chunks = chunked.lake.query("ops/facts", f"SELECT (detail->>'$.chunk_count')::INT FROM t WHERE event = 'snapshot_plan' AND app_id = '{chunked.app_id}'")
+                waves = -(-chunks[0][0] // wave_chunks)
+            share = (waves - done) / (kills - kill) * ran / done if waves and done else 0.5
+            began, length = time.monotonic(), min(rng.uniform(0.15, 1.85) * max(share, 0.12), 30) if kill >= 3 else rng.uniform(0.02, 0.3)
+            while time.monotonic() < began + length:
+                for process in processes:
+                    process.poll()
+                time.sleep(0.002)
+            if rng.randrange(3):
+                wait_for_a_write(chunked, rng)
+            was_running = [process.was_running() for process in processes]
+            rng.shuffle(processes)
+            for process in processes:
+                if process.process:
+                    process.process.kill()
+            for process in processes:
+                process.kill()
+            processes.sort(key=lambda process: ["stream", "backfill", "apply"].index(process.arguments[0]))
+            ran += time.monotonic() - began
+            count(streams, chunked.stream_step())
+            marks.append(chunked.marks())
+            if was_running[2]:
+                count(applies, chunked.apply_step())
+    finally:
+        for process in processes:
+            process.close()
+    return marks, streams, applies
+
+
+def name_steps(marks, final):
+    """How often a kill left the snapshot at each step."""
+    steps = {}
+    for mark in marks:
+        count(steps, backfill_step(mark, final["facts"]))
+    return dict(sorted(steps.items()))
+
+
+def finish(chunked, folder):
+    """Backfill to its end next to a stream, as a user would."""
+    running = Running(chunked.stream("--trigger", "continuous"), folder)
+    try:
+        running.poll()
+        done = tidelake(*chunked.backfill("--require-done", "--json"), check=True, timeout=600).json()
+        equal(done["done"], True, f"backfill of {chunked.table}")
+        running.end()
+    finally:
+        running.close()
+
+
+def check_snapshot(chunked, key):
+    """No row of a chunk twice; one open, plan and completion; a facts row a chunk, and its rows are those in bronze."""
+    lake, table = chunked.lake, chunked.table
+    mine = f"app_id = '{chunked.app_id}' AND event ="
+    if key:
+        equal(lake.query(f"bronze/{table}", f"SELECT count(*) - count(DISTINCT ({key})) FROM t WHERE _operation = 0"), [[0]], f"{table}: snapshot rows doubled")
+    counts = lake.query("ops/facts", f"""SELECT count(*) FILTER ({mine} 'snapshot_open'), count(*) FILTER ({mine} 'snapshot_plan'),
+        count(*) FILTER ({mine} 'bootstrap'), count(*) FILTER ({mine} 'snapshot_chunk') - max((detail->>'$.chunk_count')::INT) FILTER ({mine} 'snapshot_plan'),
+        count(*) FILTER ({mine} 'snapshot_chunk') - count(DISTINCT detail->>'$.chunk') FILTER ({mine} 'snapshot_chunk') FROM t""")
+    equal(counts, [[1, 1, 1, 0, 0]], f"{table}: opens, plans, completions; chunks beyond the plan, chunks twice")
+    told = lake.query("ops/facts", f"SELECT (detail->>'$.chunk')::INT, \"rows\" FROM t WHERE {mine} 'snapshot_chunk' AND \"rows\" > 0 ORDER BY 1")
+    equal(lake.query(f"bronze/{table}", "SELECT _chunk, count(*) FROM t WHERE _operation = 0 GROUP BY 1 ORDER BY 1"), told, f"{table}: rows of each chunk, in bronze and by the facts")
+    return len(told)
+
+
+def check_changes(chunked, server):
+    """Every change after the snapshot is in bronze once."""
+    table = chunked.table
+    equal(chunked.lake.query(f"bronze/{table}", "SELECT count(*) - count(DISTINCT (_start_lsn, _seqval, _operation)) FROM t WHERE _operation <> 0"), [[0]], f"{table}: changes doubled")
+    start = chunked.logs["facts"].read().lsn_of(f"{chunked.app_id}#snapplan.")
+    told = server.sql(f"SET NOCOUNT ON; SELECT CONCAT('changes=', COUNT_BIG(*)) AS n FROM cdc.[dbo_{table}_CT] WHERE __$start_lsn > {start};")
+    equal(chunked.lake.query(f"bronze/{table}", "SELECT count(*) FROM t WHERE _operation <> 0"), [[int(told.split("changes=")[1].split()[0])]], f"{table}: changes")
+
+
+def check_silver(chunked):
+    tidelake(*chunked.stream("--trigger", "available-now"), check=True, timeout=600)
+    tidelake(*chunked.apply(), check=True, timeout=600)
+    compared = chunked.lake.compare(chunked.table)
+    equal(compared.returncode, 0, compared.stdout + compared.stderr)
