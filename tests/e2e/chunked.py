@@ -11,7 +11,7 @@ class Log:
 
     def __init__(self, folder):
         self.folder, self.version = pathlib.Path(folder), -1
-        self.txns, self.files, self.written_ms = {}, set(), -1
+        self.txns, self.files, self.writes = {}, set(), []  # writes: (version, time in ms), without the commit that made the table
 
     def path(self, version):
         return self.folder / "_delta_log" / f"{version:020d}.json"
@@ -29,7 +29,7 @@ class Log:
         elif "add" in action:
             self.files.add(action["add"]["path"])
         elif action.get("commitInfo", {}).get("operation") not in (None, "CREATE TABLE"):
-            self.written_ms = action["commitInfo"]["timestamp"]
+            self.writes.append((self.version, action["commitInfo"]["timestamp"]))
 
     def txn(self, app_id):
         return self.txns.get(app_id, -1)
@@ -102,15 +102,19 @@ class Chunked:
             return "facts in, commit missing"
         return "rows in, facts missing" if self.logs["bronze"].txn(self.app_id) >= planned else "planned, rows missing"
 
-    def apply_step(self):
-        """By state.md 16.10. The position's row tells when it was written; silver's log when the merge was."""
-        silver = self.logs["silver"].read()
-        if silver.version < 0:
-            return "no silver yet"
-        if silver.written_ms < 0:
-            return "silver empty"
-        rows = self.lake.query("ops/control", f"SELECT epoch_ms(updated_at) FROM t WHERE table_name = 'silver/{self.table}'")
-        return "silver and position agree" if rows and rows[0][0] is not None and rows[0][0] >= silver.written_ms else "silver written, position missing"
+    def position(self, version):
+        """Silver's in control."""
+        rows = json.loads(tidelake("table", "sql", str(self.lake.folder / "ops/control"), "SELECT applied_lsn, snapshot_lsn, open_snapshot_lsn, snapshot_wave FROM t "
+                                   f"WHERE table_name = 'silver/{self.table}'", "--version", str(version), "--json", check=True).stdout)
+        return rows["rows"]
+
+    def apply_step(self, finished):
+        """By state.md 16.10: the merge of silver, then its position. `finished`: silver's version when a call last ended by itself."""
+        silver, control = self.logs["silver"].read(), self.logs["control"].read()
+        if not silver.writes or silver.writes[-1][0] <= finished:
+            return "before the merge"
+        earlier = [version for version, written_ms in control.writes if written_ms < silver.writes[-1][1]]
+        return "position in" if not earlier or self.position(control.version) != self.position(earlier[-1]) else "silver written, position missing"
 
 
 def backfill_step(marks, last_wave):
@@ -163,8 +167,8 @@ class Changes(threading.Thread):
 class Running:
     """A command that is started again when it ends by itself, until it is killed. It must not end badly."""
 
-    def __init__(self, arguments, folder, may_start=lambda: True):
-        self.arguments, self.may_start, self.process = arguments, may_start, None
+    def __init__(self, arguments, folder, may_start=lambda: True, at_end=lambda: None):
+        self.arguments, self.may_start, self.at_end, self.process = arguments, may_start, at_end, None
         self.log_path = folder / f"{arguments[0]}.log"
         self.log = open(self.log_path, "a")
 
@@ -173,6 +177,7 @@ class Running:
             if self.process.returncode != 0:
                 raise AssertionError(f"{' '.join(self.arguments[:1])} ended with {self.process.returncode}: {self.log_path.read_text()[-2000:]}")
             self.process = None
+            self.at_end()
         if not self.process and self.may_start():
             self.process = start_tidelake(*self.arguments, stderr=self.log)
 
@@ -214,9 +219,9 @@ def count(counts, step):
 def kill_again_and_again(chunked, rng, kills, folder, wave_chunks=2):
     """Stream, backfill and apply side by side, all killed, `kills` times; the times are such that the snapshot lasts as long. Returns what
     was hit: marks of each kill, steps of the stream and of apply."""
+    marks, streams, applies, ran, waves, finished = [], {}, {}, 0.0, None, [-1]
     processes = [Running(chunked.stream("--trigger", "continuous"), folder), Running(chunked.backfill(), folder),
-                 Running(chunked.apply(), folder, chunked.has_bronze)]
-    marks, streams, applies, ran, waves = [], {}, {}, 0.0, None
+                 Running(chunked.apply(), folder, chunked.has_bronze, lambda: finished.__setitem__(0, chunked.logs["silver"].read().version))]
     try:
         for kill in range(kills):
             done = marks[-1]["facts"] + 1 if marks else 0
@@ -243,7 +248,7 @@ def kill_again_and_again(chunked, rng, kills, folder, wave_chunks=2):
             count(streams, chunked.stream_step())
             marks.append(chunked.marks())
             if was_running[2]:
-                count(applies, chunked.apply_step())
+                count(applies, chunked.apply_step(finished[0]))
     finally:
         for process in processes:
             process.close()
