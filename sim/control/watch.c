@@ -100,8 +100,9 @@ void control_trace(SimSession *session, Str text, const ProcArg *args, size_t co
         if (args[i].is_output) buf_append_c(&line, " output");
     }
     session->traced       = buf_str(&line);
-    session->traced_rows  = atomic_load(&session->stats.rows_returned);
-    session->traced_error = 0;
+    session->traced_rows     = atomic_load(&session->stats.rows_returned);
+    session->traced_examined = atomic_load(&session->stats.rows_examined);
+    session->traced_error    = 0;
 }
 
 static void keep_line(Front *front, Str line)
@@ -118,12 +119,14 @@ static void keep_line(Front *front, Str line)
 
 void control_trace_end(SimSession *session)
 {
-    int64_t rows = atomic_load(&session->stats.rows_returned) - session->traced_rows;
-    Buf     line = buf_new(session->request_arena, 0);
+    int64_t rows     = atomic_load(&session->stats.rows_returned) - session->traced_rows;
+    int64_t examined = atomic_load(&session->stats.rows_examined) - session->traced_examined;
+    Buf     line     = buf_new(session->request_arena, 0);
 
     if (str_is_empty(session->traced)) return;
     buf_append(&line, session->traced);
     buf_printf(&line, " -> %lld row%s", (long long)rows, rows == 1 ? "" : "s");
+    if (examined > 0) buf_printf(&line, ", %lld examined", (long long)examined);
     if (session->traced_error != 0) buf_printf(&line, ", error %d", session->traced_error);
     keep_line(session->front, buf_str(&line));
 }

@@ -197,7 +197,7 @@ struct SimSession { /* NOLINT(clang-analyzer-optin.performance.Padding): by subj
     SimWire     *wire;       /* NULL: in-process */
     RowWatch     watch;
     Str          traced; /* the request that runs, as the trace has it; empty: it is not traced */
-    int64_t      traced_rows;
+    int64_t      traced_rows, traced_examined;
     int32_t      traced_error;
     void (*on_kill)(void *arg); /* with the front's lock held */
     void *on_kill_arg;

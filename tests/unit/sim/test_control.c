@@ -343,7 +343,7 @@ static void a_trace_is_a_file_of_requests(void **state)
     ssize_t len = read(fd, text, sizeof text - 1);
     assert_true(len > 0);
     text[len] = '\0';
-    assert_string_equal(text, "51: SELECT id\\nFROM t -> 2 rows\n"
+    assert_string_equal(text, "51: SELECT id\\nFROM t -> 2 rows, 2 examined\n"
                               "51: sp_executesql 'SELECT @a AS a', '@a int', @a=5 -> 1 row\n"
                               "51: SELECT * FROM nowhere -> 0 rows, error 208\n");
     (void)close(fd);
