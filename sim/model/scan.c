@@ -42,6 +42,7 @@ struct SimScan {
     bool           *is_locked; /* by this scan */
     size_t          row_count, capacity, batch;
     int64_t         limit_hint, examined;
+    int64_t         given; /* rows, so far */
     int64_t         next, left; /* of a synthetic table: the next position, how many are left */
 };
 
@@ -524,11 +525,14 @@ static bool get_past(SimScan *scan, Look look, SimError *error)
     return true;
 }
 
+/* Up to the rows that are wanted none is read ahead: what lies behind them may be locked. */
 static void make_room(SimScan *scan)
 {
-    size_t want = scan->limit_hint > 0 ? (size_t)MIN(scan->limit_hint, (int64_t)scan->batch)
-                                       : scan->batch;
+    size_t  want = scan->batch;
+    int64_t left = scan->limit_hint - scan->given;
 
+    if (scan->limit_hint > 0)
+        want = (size_t)MIN(left > 0 ? left : scan->limit_hint, (int64_t)scan->batch);
     scan->batch = want;
     if (want <= scan->capacity) return;
     scan->rows      = mem_realloc(scan->rows, want * sizeof(void *));
@@ -564,6 +568,7 @@ bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_
     if (!ok) return false;
     *rows_out  = scan->rows;
     *count_out = scan->row_count;
+    scan->given += (int64_t)scan->row_count;
     if (scan->batch < BATCH_MAX) scan->batch *= 2;
     return true;
 }

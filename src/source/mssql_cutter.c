@@ -73,13 +73,14 @@ static bool ask(Cutter *cutter, const char *method, Str text, const SqlParam *pa
 
 /* --- an integer key --- */
 
-/* " AND t.[k] >= 5 AND t.[k] < 9": literals, for the index to seek on. */
+/* " AND t.[k] >= 5 AND t.[k] < 9": literals, for the index to seek on. An end at or past bigint's own, as a grid's
+ * first and last line may be, leaves no key out. */
 static void append_interval(Buf *buf, const char *key, const KeyInterval *interval)
 {
-    assert(!interval->has_from || (interval->from >= INT64_MIN && interval->from <= INT64_MAX));
-    if (interval->has_from) buf_printf(buf, " AND t.%s >= %lld", key, (long long)interval->from);
-    if (interval->has_hi &&
-        interval->hi <= INT64_MAX) /* every key is below one past bigint's end */
+    assert(!interval->has_from || interval->from <= INT64_MAX);
+    if (interval->has_from && interval->from > INT64_MIN)
+        buf_printf(buf, " AND t.%s >= %lld", key, (long long)interval->from);
+    if (interval->has_hi && interval->hi <= INT64_MAX)
         buf_printf(buf, " AND t.%s < %lld", key, (long long)interval->hi);
 }
 

@@ -104,17 +104,20 @@ static void extents_of_many_intervals_are_one_question(void **state)
                                              .columns = "i INT, key_min INT, key_max INT",
                                              .rows    = "0|-3|9\n2|40|40\n"}};
     static const KeyInterval intervals[] = {
-        {.has_from = false}, {true, true, 10, 20}, {true, true, 30, (WideKey)INT64_MAX + 1}};
+        {.has_from = false},
+        {true, true, 10, 20},
+        {true, true, 30, (WideKey)INT64_MAX + 1},
+        {true, true, (WideKey)INT64_MIN - 5, 50}}; /* a grid line before bigint's first value */
     SourceTest   test;
     TableFixture fixture;
-    KeyExtent    extents[3];
+    KeyExtent    extents[4];
 
     (void)state;
     source_test_open(&test, answers, COUNT_OF(answers));
     table_begin(&fixture, 1);
     TableCut cut    = cut_along(&test, &fixture, NULL, 0);
     Cutter  *cutter = cutter_new(test.arena, test.mssql, &fixture.table, &cut);
-    assert_ok(cutter_find_extents(cutter, intervals, 3, extents, &test.err), &test.err);
+    assert_ok(cutter_find_extents(cutter, intervals, 4, extents, &test.err), &test.err);
     assert_true(extents[0].is_found && extents[0].min == -3 && extents[0].max == 9);
     assert_false(extents[1].is_found);
     assert_true(extents[2].is_found && extents[2].min == 40);
@@ -124,6 +127,7 @@ static void extents_of_many_intervals_are_one_question(void **state)
                              "t.[id] >= 10 AND t.[id] < 20 ORDER BY t.[id] DESC"),
                          0) > 0);
     assert_true(str_find(call->sql, STR("t.[id] >= 30 ORDER BY"), 0) > 0);
+    assert_true(str_find(call->sql, STR("t.[id] IS NOT NULL AND t.[id] < 50 ORDER BY"), 0) > 0);
     cutter_close(cutter);
     assert_int_equal(fake_server_open_connections(test.server), 1);
     source_test_close(&test);

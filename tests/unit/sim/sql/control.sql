@@ -385,7 +385,7 @@ EXEC tidesim.trace 'off';
 -->
 EXEC tidesim.trace;
 --> line
---> 51: SELECT id FROM t WHERE id < 3;\n -> 2 rows
+--> 51: SELECT id FROM t WHERE id < 3;\n -> 2 rows, 2 examined
 --> 51: SELECT * FROM nowhere;\n -> 0 rows, error 208
 --> 51: EXEC tidesim.trace 'off';\n -> 0 rows
 --> (3)

@@ -138,6 +138,30 @@ SET LOCK_TIMEOUT 0; INSERT INTO t VALUES (9, 9);
 --@ 2
 COMMIT;
 -->
+-- TOP looks at no row behind the last it gives, which may be locked
+--@ 1
+CREATE TABLE many (id int NOT NULL PRIMARY KEY, v int NULL); INSERT INTO many SELECT value, 0 FROM GENERATE_SERIES(1, 500);
+--> (500)
+BEGIN TRAN; UPDATE many SET v = 1 WHERE id = 101;
+--> (1)
+--@ 2
+SET LOCK_TIMEOUT 0;
+-->
+SELECT MAX(x.id) AS last FROM (SELECT TOP (100) id FROM many ORDER BY id) AS x;
+--stats
+--> last
+--> 100
+--> (1)
+--> stats seeks=0 scans=1 examined=100 returned=1
+SELECT MAX(x.id) AS last FROM (SELECT TOP (101) id FROM many ORDER BY id) AS x;
+--> last
+--> !1222 16 45 line 1: Lock request time out period exceeded.
+SET LOCK_TIMEOUT -1;
+-->
+--@ 1
+ROLLBACK; DROP TABLE many;
+-->
+--@ 2
 SET TRANSACTION ISOLATION LEVEL SNAPSHOT; SELECT v FROM t;
 --> v
 --> !3952 16 1 line 1: Snapshot isolation transaction failed accessing database 'shop' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.
