@@ -99,7 +99,7 @@ void control_trace(SimSession *session, Str text, const ProcArg *args, size_t co
         put_value(&line, arena, &args[i].value);
         if (args[i].is_output) buf_append_c(&line, " output");
     }
-    session->traced       = buf_str(&line);
+    session->traced          = buf_str(&line);
     session->traced_rows     = atomic_load(&session->stats.rows_returned);
     session->traced_examined = atomic_load(&session->stats.rows_examined);
     session->traced_error    = 0;

@@ -335,6 +335,7 @@ static Pull find_row(Scan *scan, Exec *exec)
         Truth truth   = scan->spec.filter->test(scan->spec.filter, exec);
         if (truth == TRUTH_ERROR) return PULL_ERROR;
         if (truth == TRUTH_TRUE) return PULL_ROW;
+        if (scan->limit && !scan->is_watched) sim_scan_drop(scan->scan);
         if (scan->spec.source->for_update) sim_scan_skip(scan->scan, scan->at - 1);
     }
 }

@@ -408,7 +408,8 @@ typedef struct SimScanOptions {
     /* With for_update: the scan finds the rows of an UPDATE or DELETE, and SNAPSHOT looks for
      * conflicts when it writes. Else a hint, and SNAPSHOT looks at once. */
     bool is_target;
-    /* The caller wants about that many rows, so batches stay small; 0: unknown. */
+    /* The caller wants about that many rows, so batches stay small; 0: unknown. Rows it drops are no such ones:
+     * sim_scan_drop. */
     int64_t limit_hint;
 } SimScanOptions;
 bool sim_scan_open(SimTxn *txn, SimTable *table, const SimRange *range,
@@ -425,6 +426,7 @@ bool sim_scan_next_ints(SimScan *scan, const size_t *ordinals, size_t column_cou
 /* Where positions are known (a synthetic table): how many rows are left; -1: only a scan tells. */
 int64_t sim_scan_rows_left(const SimScan *scan);
 void    sim_scan_pass(SimScan *scan, int64_t rows); /* passes over so many of those left */
+void sim_scan_drop(SimScan *scan);
 /* With for_update: row `index` of the last batch does not qualify; its lock goes and the row stays
  * valid only until the next call. */
 void    sim_scan_skip(SimScan *scan, size_t index);

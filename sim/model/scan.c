@@ -42,7 +42,7 @@ struct SimScan {
     bool           *is_locked; /* by this scan */
     size_t          row_count, capacity, batch;
     int64_t         limit_hint, examined;
-    int64_t         given; /* rows, so far */
+    int64_t         given, unwanted; /* rows so far, and those of them that the caller dropped */
     int64_t         next, left; /* of a synthetic table: the next position, how many are left */
 };
 
@@ -525,14 +525,16 @@ static bool get_past(SimScan *scan, Look look, SimError *error)
     return true;
 }
 
-/* Up to the rows that are wanted none is read ahead: what lies behind them may be locked. */
+/* Up to the rows that are wanted none is read ahead: what lies behind them may be locked. Where most are dropped, the
+ * batches grow with those. */
 static void make_room(SimScan *scan)
 {
     size_t  want = scan->batch;
-    int64_t left = scan->limit_hint - scan->given;
+    int64_t left = scan->limit_hint - (scan->given - scan->unwanted);
 
     if (scan->limit_hint > 0)
-        want = (size_t)MIN(left > 0 ? left : scan->limit_hint, (int64_t)scan->batch);
+        want = (size_t)MIN(left > 0 ? MAX(left, scan->unwanted) : scan->limit_hint,
+                           (int64_t)scan->batch);
     scan->batch = want;
     if (want <= scan->capacity) return;
     scan->rows      = mem_realloc(scan->rows, want * sizeof(void *));
@@ -571,6 +573,11 @@ bool sim_scan_next(SimScan *scan, const SimRow *const **rows_out, size_t *count_
     scan->given += (int64_t)scan->row_count;
     if (scan->batch < BATCH_MAX) scan->batch *= 2;
     return true;
+}
+
+void sim_scan_drop(SimScan *scan)
+{
+    scan->unwanted++;
 }
 
 static void decode_ints(const SimRow *const *rows, size_t count, size_t ordinal, int64_t *out)

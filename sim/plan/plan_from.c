@@ -115,8 +115,7 @@ static Op *plan_leaf(Planner *planner, JoinTree *tree, Conjuncts *pool, const So
         mark_used(&best);
         best.spec.filter = take(planner, pool, tree->bits, false);
         Op *op           = op_scan(arena, &best.spec);
-        if (limit && !best.spec.filter &&
-            (!wanted || wanted->count == 0 || op_has_order(op, wanted)))
+        if (limit && (!wanted || wanted->count == 0 || op_has_order(op, wanted)))
             op_scan_set_limit(op, limit);
         return op;
     }

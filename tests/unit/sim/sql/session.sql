@@ -138,7 +138,7 @@ SET LOCK_TIMEOUT 0; INSERT INTO t VALUES (9, 9);
 --@ 2
 COMMIT;
 -->
--- TOP looks at no row behind the last it gives, which may be locked
+-- TOP looks at no row behind the last it gives, which may be locked; nor does it where it asks for more of a row than its key
 --@ 1
 CREATE TABLE many (id int NOT NULL PRIMARY KEY, v int NULL); INSERT INTO many SELECT value, 0 FROM GENERATE_SERIES(1, 500);
 --> (500)
@@ -153,6 +153,10 @@ SELECT MAX(x.id) AS last FROM (SELECT TOP (100) id FROM many ORDER BY id) AS x;
 --> 100
 --> (1)
 --> stats seeks=0 scans=1 examined=100 returned=1
+SELECT MAX(x.id) AS last FROM (SELECT TOP (50) id FROM many WHERE v = 0 AND id % 2 = 0 ORDER BY id) AS x;
+--> last
+--> 100
+--> (1)
 SELECT MAX(x.id) AS last FROM (SELECT TOP (101) id FROM many ORDER BY id) AS x;
 --> last
 --> !1222 16 45 line 1: Lock request time out period exceeded.
