@@ -426,7 +426,7 @@ bool sim_scan_next_ints(SimScan *scan, const size_t *ordinals, size_t column_cou
 /* Where positions are known (a synthetic table): how many rows are left; -1: only a scan tells. */
 int64_t sim_scan_rows_left(const SimScan *scan);
 void    sim_scan_pass(SimScan *scan, int64_t rows); /* passes over so many of those left */
-void sim_scan_drop(SimScan *scan);
+void    sim_scan_drop(SimScan *scan);
 /* With for_update: row `index` of the last batch does not qualify; its lock goes and the row stays
  * valid only until the next call. */
 void    sim_scan_skip(SimScan *scan, size_t index);
