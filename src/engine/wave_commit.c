@@ -205,7 +205,53 @@ static Str record_key(const Commit *commit)
                       lsn_format(commit->context->state->open->at.lsn).text);
 }
 
-static bool write_plans(const Commit *commit, Err *err)
+static bool is_announced(const Str *details, size_t count, int64_t chunk, int64_t wave,
+                         Arena *scratch)
+{
+    for (size_t i = 0; i < count; i++) {
+        ChunkPayload found;
+
+        if (payload_parse_chunk(details[i], scratch, &found) && found.chunk == chunk &&
+            found.wave == wave)
+            return true;
+    }
+    return false;
+}
+
+static bool append_plans(const Commit *commit, Str key, const Str *details, size_t count,
+                         DeltaOutcome *out, Err *err)
+{
+    return plans_append_once(commit->context->plans, key, commit->wave->number,
+                             commit->context->state->open->at.lsn, STR(EVENT_SNAPSHOT_CHUNK),
+                             details, count, out, err);
+}
+
+/* The wave was announced before, by an attempt that died or by another call. Rows that it has in bronze by now
+ * count; and of what is recorded, no chunk may lack its bounds. */
+static bool follow_announced(Commit *commit, Err *err)
+{
+    Arena       *arena = commit->arena;
+    Str         *known, *missing;
+    size_t       known_count, missing_count = 0;
+    DeltaOutcome outcome;
+    bool         is_in;
+
+    if (commit->wave->rows == 0 && !find_earlier(commit, &is_in, err)) return false;
+    if (!plans_find_details(commit->context->plans, commit->context->state->open->at.lsn,
+                            STR(EVENT_SNAPSHOT_CHUNK), arena, &known, &known_count, err))
+        return false;
+    missing = ARENA_ARRAY(arena, Str, commit->tag.chunk_count + 1);
+    for (size_t i = 0; i < commit->tag.chunk_count; i++) {
+        ChunkPayload payload = payload_of(commit, &commit->tag.chunks[i]);
+
+        if (!is_announced(known, known_count, payload.chunk, payload.wave, arena))
+            missing[missing_count++] = payload_chunk(arena, &payload, true);
+    }
+    return missing_count == 0 ||
+           append_plans(commit, STR_EMPTY, missing, missing_count, &outcome, err);
+}
+
+static bool write_plans(Commit *commit, Err *err)
 {
     const WaveTag *tag     = &commit->tag;
     Str           *details = ARENA_ARRAY(commit->arena, Str, tag->chunk_count + 1);
@@ -216,9 +262,8 @@ static bool write_plans(const Commit *commit, Err *err)
         ChunkPayload payload = payload_of(commit, &tag->chunks[i]);
         details[i]           = payload_chunk(commit->arena, &payload, true);
     }
-    return plans_append_once(commit->context->plans, record_key(commit), commit->wave->number,
-                             commit->context->state->open->at.lsn, STR(EVENT_SNAPSHOT_CHUNK),
-                             details, tag->chunk_count, &outcome, err);
+    return append_plans(commit, record_key(commit), details, tag->chunk_count, &outcome, err) &&
+           (outcome == DELTA_WRITTEN || follow_announced(commit, err));
 }
 
 static bool time_of(const Commit *commit, Lsn lsn, OptTime *out, Err *err)

@@ -89,7 +89,7 @@ bool plans_append_once(Plans *plans, Str key, int64_t version, Lsn snapshot, Str
     Arena      *scratch = arena_new();
     RowBuilder *builder = row_builder_new(scratch, &plans_schema);
     DeltaTxn    txn     = {.app_id = key, .version = version};
-    DeltaAppend append  = {.txn = &txn, .purpose = STR("plans")};
+    DeltaAppend append  = {.txn = key.len ? &txn : NULL, .purpose = STR("plans")};
     RowBlock    block;
     bool        ok;
 

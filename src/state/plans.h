@@ -25,7 +25,8 @@ void plans_close(Plans *plans); /* accepts NULL */
 bool plans_complete_detail(Plans *plans, const TableRef *ref, const FactsRow *row, Lsn snapshot,
                            Arena *arena, Str *out, Err *err) MUST_CHECK;
 
-/* Rows of one snapshot and kind in one commit; `key` and `version` as state.md 15 has them. */
+/* Rows of one snapshot and kind in one commit; `key` and `version` as state.md 15 has them. `key` empty: whatever
+ * else was written. */
 bool plans_append_once(Plans *plans, Str key, int64_t version, Lsn snapshot, Str event,
                        const Str *details, size_t count, DeltaOutcome *out, Err *err) MUST_CHECK;
 /* Is that commit, or one of a higher version, in? */

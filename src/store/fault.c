@@ -43,15 +43,19 @@ static Fate take_step(FaultStore *fault, bool counts, const char *operation, Str
 {
     FaultPlan *plan = fault->plan;
     Fate       fate = FATE_PASSES;
+    uint64_t   step = 0;
+    bool       is_alive;
 
     (void)pthread_mutex_lock(&fault->lock);
-    if (plan->has_crashed) {
+    is_alive = !plan->has_crashed;
+    if (is_alive && counts && is_meant(plan, path)) step = ++plan->step_count;
+    (void)pthread_mutex_unlock(&fault->lock);
+    if (step > 0 && plan->on_step) plan->on_step(plan->on_step_arg, step, operation, path);
+    (void)pthread_mutex_lock(&fault->lock);
+    if (!is_alive) {
         fate = FATE_FAILS_BEFORE;
-    } else if (counts && is_meant(plan, path)) {
-        uint64_t step = ++plan->step_count;
-        if (plan->on_step) plan->on_step(plan->on_step_arg, step, operation, path);
-        if (step == plan->fail_at_step)
-            fate = plan->after_effect ? FATE_FAILS_AFTER : FATE_FAILS_BEFORE;
+    } else if (step > 0 && step == plan->fail_at_step) {
+        fate = plan->after_effect ? FATE_FAILS_AFTER : FATE_FAILS_BEFORE;
         if (fate == FATE_FAILS_BEFORE) plan->has_crashed = plan->crash;
     }
     (void)pthread_mutex_unlock(&fault->lock);

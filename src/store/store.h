@@ -175,7 +175,7 @@ typedef struct FaultPlan {
     bool     has_crashed;  /* set by the crash; read by a simulated SqlConn of the process too */
     int      error_errno;  /* errno reported, e.g. ENOSPC, EROFS; 0: EIO */
     Str      only_path_containing; /* "" for every path: steps on others are not counted */
-    /* Told of every step before it is taken, under the plan's lock; may be NULL. */
+    /* Told of every step before it is taken, without a lock, so it may let others run; may be NULL. */
     void (*on_step)(void *arg, uint64_t step, const char *operation, Str path);
     void *on_step_arg;
 } FaultPlan;

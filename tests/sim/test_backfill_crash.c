@@ -64,32 +64,8 @@ static void assert_nobody_can_tell(Story *story)
     World *world = story->world;
 
     assert_silver_is_source(world, "orders", "id, note");
-    /* each chunk's rows once, and what the facts say of them is so */
-    assert_rows(world, "0\n",
-                "SELECT count(*) FROM (SELECT id FROM {" BRONZE "} WHERE _operation = 0 GROUP BY "
-                "id HAVING count(*) > 1)");
-    assert_rows(world, "0\n",
-                "SELECT count(*) FROM (SELECT json_extract(detail, '$.chunk')::INT AS c, \"rows\" "
-                "AS n FROM {" FACTS "} WHERE event = 'snapshot_chunk') AS f LEFT JOIN (SELECT "
-                "_chunk AS c, count(*) AS n FROM {" BRONZE
-                "} WHERE _operation = 0 GROUP BY 1) AS b "
-                "USING (c) WHERE f.n <> coalesce(b.n, 0)");
-    /* every chunk of the plan once, in waves of rising numbers, the last one told so */
-    assert_rows(world, "1|1|1\n",
-                "SELECT count(*) FILTER (event = 'snapshot_open'), count(*) FILTER (event = "
-                "'snapshot_plan'), count(*) FILTER (event = 'bootstrap') FROM {" FACTS "}");
-    assert_rows(
-        world, "true|true|1\n",
-        "WITH c AS (SELECT json_extract(detail, '$.chunk')::INT AS chunk, "
-        "json_extract(detail, '$.wave')::INT AS wave, json_extract(detail, '$.last')::BOOL "
-        "AS last FROM {" FACTS "} WHERE event = 'snapshot_chunk'), p AS (SELECT "
-        "json_extract(detail, '$.chunk_count')::INT AS n FROM {" FACTS
-        "} WHERE event = 'snapshot_plan') SELECT (SELECT count(*) = max(p.n) AND "
-        "count(DISTINCT chunk) = max(p.n) FROM c, p), (SELECT bool_and(a.wave <= b.wave) "
-        "FROM c AS a, c AS b WHERE a.chunk < b.chunk), (SELECT count(*) FROM c WHERE last)");
-    assert_rows(world, "true\n",
-                "SELECT (SELECT sum(\"rows\") FROM {" FACTS "} WHERE event = 'snapshot_chunk') = "
-                "(SELECT \"rows\" FROM {" FACTS "} WHERE event = 'bootstrap')");
+    assert_chunk_rows_counted(world);
+    assert_chunks_recorded(world);
     assert_facts_once(world);
     assert_logs_readable(world);
 }

@@ -102,6 +102,77 @@ UNUSED static void backfill_crash_at(World *world, const BackfillOptions *option
     process_close(process);
 }
 
+/* A call as a task of its own, next to others. */
+typedef struct BackfillCall {
+    Process        *process;
+    BackfillOptions options;
+    BackfillResult  result;
+    Task           *task;
+} BackfillCall;
+
+UNUSED static void backfill_call_run(void *arg)
+{
+    BackfillCall *call = arg;
+
+    (void)process_backfill(call->process, &call->options, &call->result);
+}
+
+UNUSED static void backfill_call_start(BackfillCall *call, World *world, const char *name,
+                                       const BackfillOptions *options)
+{
+    *call      = (BackfillCall){.process = process_open(world, name), .options = *options};
+    call->task = sched_spawn(world_sched(world), name, backfill_call_run, call);
+}
+
+/* It must have succeeded. */
+UNUSED static BackfillResult backfill_call_end(BackfillCall *call)
+{
+    sched_join(world_sched(call->process->world), call->task);
+    assert_ok(call->process->ok, &call->process->err);
+    process_close(call->process);
+    return call->result;
+}
+
+/* Once the snapshot is complete: every chunk of the one plan has one facts row and its bounds in the plans, in waves
+ * that never go back, the last one is told so, and the completion counts their rows. */
+UNUSED static void assert_chunks_recorded(World *world)
+{
+    assert_rows(world, "1|1|1\n",
+                "SELECT count(*) FILTER (event = 'snapshot_open'), count(*) FILTER (event = "
+                "'snapshot_plan'), count(*) FILTER (event = 'bootstrap') FROM {" FACTS "}");
+    assert_rows(
+        world, "true|true|1\n",
+        "WITH c AS (SELECT json_extract(detail, '$.chunk')::INT AS chunk, "
+        "json_extract(detail, '$.wave')::INT AS wave, json_extract(detail, '$.last')::BOOL "
+        "AS last FROM {" FACTS "} WHERE event = 'snapshot_chunk'), p AS (SELECT "
+        "json_extract(detail, '$.chunk_count')::INT AS n FROM {" FACTS
+        "} WHERE event = 'snapshot_plan') SELECT (SELECT count(*) = max(p.n) AND "
+        "count(DISTINCT chunk) = max(p.n) FROM c, p), (SELECT bool_and(a.wave <= b.wave) "
+        "FROM c AS a, c AS b WHERE a.chunk < b.chunk), (SELECT count(*) FROM c WHERE last)");
+    assert_rows(world, "true\n",
+                "SELECT (SELECT sum(\"rows\") FROM {" FACTS "} WHERE event = 'snapshot_chunk') = "
+                "(SELECT \"rows\" FROM {" FACTS "} WHERE event = 'bootstrap')");
+    assert_rows(world, "0\n",
+                "SELECT count(*) FROM {" FACTS "} AS f WHERE event = 'snapshot_chunk' AND NOT "
+                "EXISTS (SELECT 1 FROM {" PLANS "} AS p WHERE p.event = f.event AND "
+                "json_extract(p.detail, '$.chunk') = json_extract(f.detail, '$.chunk') AND "
+                "json_extract(p.detail, '$.wave') = json_extract(f.detail, '$.wave'))");
+}
+
+/* No row of the snapshot is twice in bronze, and each chunk holds as many as its facts row says. */
+UNUSED static void assert_chunk_rows_counted(World *world)
+{
+    assert_rows(world, "0\n",
+                "SELECT count(*) FROM (SELECT id FROM {" BRONZE "} WHERE _operation = 0 GROUP BY "
+                "id HAVING count(*) > 1)");
+    assert_rows(world, "0\n",
+                "SELECT count(*) FROM (SELECT json_extract(detail, '$.chunk')::INT AS c, \"rows\" "
+                "AS n FROM {" FACTS "} WHERE event = 'snapshot_chunk') AS f LEFT JOIN (SELECT "
+                "_chunk AS c, count(*) AS n FROM {" BRONZE
+                "} WHERE _operation = 0 GROUP BY 1) AS b "
+                "USING (c) WHERE f.n <> coalesce(b.n, 0)");
+}
+
 /* "0 w0 - 2\n1 w0 2 4\n": chunk, wave, bounds, of the facts completed from the plans. */
 UNUSED static Str shop_chunks(World *world)
 {
