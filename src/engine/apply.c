@@ -147,32 +147,71 @@ static bool check_keys(Apply *apply, Err *err)
     return true;
 }
 
-/* Files of bronze that may hold rows to apply. */
+/* Whether a file may hold a row whose column is in [low, high]; NULL: open. */
+static bool may_hold(DeltaTable *table, const DeltaFile *file, const char *column, const Str *low,
+                     const Str *high)
+{
+    return delta_file_may_hold_range(table, file, str_from_c(column), low, true, high, true);
+}
+
+/* A change behind `after`; unset: any. */
+static bool may_hold_changes(DeltaTable *table, const DeltaFile *file, OptLsn after)
+{
+    LsnText text = lsn_format(after.lsn);
+    Str     low = str_from_c(text.text), first = STR("1");
+
+    return may_hold(table, file, "_operation", &first, NULL) &&
+           (!after.is_set ||
+            delta_file_may_hold_range(table, file, STR("_start_lsn"), &low, false, NULL, false));
+}
+
+/* A row of this snapshot; one from before `_snapshot` was there names its own LSN. */
+static bool may_hold_snapshot(DeltaTable *table, const DeltaFile *file, Lsn snapshot)
+{
+    LsnText text = lsn_format(snapshot);
+    Str     lsn = str_from_c(text.text), zero = STR("0");
+
+    return may_hold(table, file, "_operation", &zero, &zero) &&
+           (may_hold(table, file, "_snapshot", &lsn, &lsn) ||
+            (delta_file_may_hold_null(table, file, STR("_snapshot")) &&
+             may_hold(table, file, "_start_lsn", &lsn, &lsn)));
+}
+
+/* Rows of the new chunks, or a change of their keys that a chunk's row must not outrank. */
+static bool may_hold_waves(DeltaTable *table, const DeltaFile *file, const ApplyWaves *waves,
+                           Arena *arena)
+{
+    LsnText oldest = lsn_format(lsn_max(waves->oldest_stamp, waves->snapshot));
+    Str     low = str_from_c(oldest.text), one = STR("1");
+    int64_t first = waves->chunks[0].chunk, last = first;
+
+    for (size_t i = 1; i < waves->chunk_count; i++) {
+        first = MIN(first, waves->chunks[i].chunk);
+        last  = MAX(last, waves->chunks[i].chunk);
+    }
+    Str first_text = str_printf(arena, "%lld", (long long)first);
+    Str last_text  = str_printf(arena, "%lld", (long long)last);
+    return (may_hold_snapshot(table, file, waves->snapshot) &&
+            may_hold(table, file, "_chunk", &first_text, &last_text)) ||
+           (may_hold(table, file, "_operation", &one, NULL) &&
+            may_hold(table, file, "_start_lsn", &low, NULL));
+}
+
+/* Files of bronze that may hold rows to apply, by their statistics. */
 static const DeltaFile **bronze_files(Apply *apply, DeltaTable *table, size_t *count_out)
 {
     const DeltaFile **files = ARENA_ARRAY(apply->arena, const DeltaFile *,
                                           delta_table_get_file_count(table) + 1);
     const DeltaFile  *file;
-    Str               zero       = STR("0");
-    LsnText           after      = lsn_format(apply->plan.after.lsn);
-    Str               low        = str_from_c(after.text);
-    bool              has_chunks = apply->waves.chunk_count > 0;
-    LsnText           stamp      = lsn_format(apply->waves.oldest_stamp);
-    Str               oldest     = str_from_c(stamp.text);
 
     *count_out = 0;
-    for (size_t at = 0; delta_table_next_file(table, &at, &file);) {
-        bool may = !apply->plan.after.is_set ||
-                   delta_file_may_hold_range(table, file, STR("_start_lsn"), &low, false, NULL,
-                                             false);
-        if (!may && apply->plan.with_snapshot_rows)
-            may = delta_file_may_hold_range(table, file, STR("_operation"), &zero, true, &zero,
-                                            true);
-        if (!may && has_chunks) /* the chunks' rows, and what changed their keys since */
-            may = delta_file_may_hold_range(table, file, STR("_start_lsn"), &oldest, true, NULL,
-                                            false);
-        if (may) files[(*count_out)++] = file;
-    }
+    for (size_t at = 0; delta_table_next_file(table, &at, &file);)
+        if (may_hold_changes(table, file, apply->plan.after) ||
+            (apply->plan.with_snapshot_rows &&
+             may_hold_snapshot(table, file, apply->plan.snapshot.lsn)) ||
+            (apply->waves.chunk_count > 0 &&
+             may_hold_waves(table, file, &apply->waves, apply->arena)))
+            files[(*count_out)++] = file;
     return files;
 }
 

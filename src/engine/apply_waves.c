@@ -2,74 +2,10 @@
 #include "engine/apply_waves.h"
 
 #include "base/buf.h"
-#include "base/list.h"
 #include "delta/json_text.h"
-#include "state/payload_chunks.h"
-#include "state/plans.h"
+#include "engine/chunk_state.h"
 
 /* --- which chunks are new --- */
-
-static bool complete(Apply *apply, Plans *plans, const TableRef *ref, const FactsRow *row, Str *out,
-                     Err *err)
-{
-    return plans_complete_detail(plans, ref, row, apply->waves.snapshot, apply->arena, out, err);
-}
-
-static bool read_open(Apply *apply, Plans *plans, const TableRef *ref, const FactsRow *row,
-                      Err *err)
-{
-    ChunkedOpen open;
-    Str         detail;
-
-    if (!complete(apply, plans, ref, row, &detail, err)) return false;
-    if (!payload_parse_chunked_open(detail, apply->arena, &open) || !open.has_bounds)
-        return err_set(err, ERR_DAMAGED, "the open row of snapshot %s cannot be read",
-                       lsn_format(apply->waves.snapshot).text);
-    apply->waves.keys      = open.keys;
-    apply->waves.key_count = open.key_count;
-    return true;
-}
-
-static bool read_chunk(Apply *apply, Plans *plans, const TableRef *ref, const FactsRow *row,
-                       WaveChunkRow *out, bool *is_ours, Err *err)
-{
-    ChunkPayload chunk;
-    Str          detail;
-
-    if (!payload_parse_chunk(row->detail, apply->arena, &chunk))
-        return err_set(err, ERR_DAMAGED, "a chunk's row of snapshot %s cannot be read",
-                       lsn_format(apply->waves.snapshot).text);
-    *is_ours = chunk.snapshot.is_set && lsn_equal(chunk.snapshot.lsn, apply->waves.snapshot);
-    if (!*is_ours) return true;
-    if (!complete(apply, plans, ref, row, &detail, err)) return false;
-    if (!payload_parse_chunk(detail, apply->arena, &chunk) || !chunk.has_bounds ||
-        !row->min_lsn.is_set)
-        return err_set(err, ERR_DAMAGED, "chunk %lld of snapshot %s has no bounds or no stamp",
-                       (long long)chunk.chunk, lsn_format(apply->waves.snapshot).text);
-    *out = (WaveChunkRow){.chunk  = chunk.chunk,
-                          .wave   = chunk.wave,
-                          .bounds = chunk.bounds,
-                          .stamp  = row->min_lsn.lsn};
-    return true;
-}
-
-static bool read_chunks(Apply *apply, Plans *plans, const TableRef *ref, const FactsRow *rows,
-                        size_t count, Err *err)
-{
-    LIST(WaveChunkRow) chunks = {0};
-
-    for (size_t i = 0; i < count; i++) {
-        WaveChunkRow chunk;
-        bool         is_ours = false;
-
-        if (!str_equal_c(rows[i].event, EVENT_SNAPSHOT_CHUNK)) continue;
-        if (!read_chunk(apply, plans, ref, &rows[i], &chunk, &is_ours, err)) return false;
-        if (is_ours) *LIST_PUSH(apply->arena, &chunks) = chunk;
-    }
-    apply->waves.chunks      = chunks.items;
-    apply->waves.chunk_count = chunks.count;
-    return true;
-}
 
 /* The newest wave applied before this call, -1 for none; all count anew in a rebuild, and for another snapshot. */
 static int64_t applied_before(const Apply *apply)
@@ -106,23 +42,48 @@ void apply_choose_waves(Apply *apply)
     waves->newest_wave = newest < 0 ? (OptI64){0} : OPT_I64(newest);
 }
 
+/* What is recorded while this reads is seen by the next call: the facts come first. */
+static bool find_rows(Apply *apply, const FactsRow *open, Plans **plans_out, ChunkRows *out,
+                      Err *err)
+{
+    TableRef   ref   = apply->options->plans.path.len
+                           ? apply->options->plans
+                           : plans_ref_of_bronze(apply->arena, &apply->options->bronze);
+    ChunkQuery query = {.facts       = apply->facts,
+                        .plans_ref   = &ref,
+                        .target      = apply->options->bronze.label,
+                        .snapshot    = open->max_lsn.lsn,
+                        .open_detail = open->detail,
+                        .with_bounds = true};
+    FactsRow  *rows;
+    size_t     count;
+
+    if (!chunk_rows_find(&query, apply->arena, &rows, &count, err) ||
+        !plans_open_if_exists(apply->env->delta, &ref, plans_out, err))
+        return false;
+    query.plans = *plans_out;
+    return chunk_rows_complete(&query, rows, count, apply->arena, out, err);
+}
+
 bool apply_read_waves(Apply *apply, const FactsRow *open, Err *err)
 {
-    TableRef  ref   = apply->options->plans.path.len
-                          ? apply->options->plans
-                          : plans_ref_of_bronze(apply->arena, &apply->options->bronze);
-    Plans    *plans = NULL;
-    FactsRow *rows;
-    size_t    count;
-    bool      ok;
+    Plans        *plans  = NULL;
+    ChunkRows     found  = {.count = 0};
+    bool          ok     = find_rows(apply, open, &plans, &found, err);
+    WaveChunkRow *chunks = ARENA_ARRAY(apply->arena, WaveChunkRow, found.count + 1);
 
-    apply->waves = (ApplyWaves){.is_open = true, .snapshot = open->max_lsn.lsn};
-    ok           = facts_find_chunks(apply->facts, apply->options->bronze.label, STR_EMPTY,
-                                     apply->waves.snapshot, apply->arena, &rows, &count, err) &&
-         plans_open_if_exists(apply->env->delta, &ref, &plans, err) &&
-         read_open(apply, plans, &ref, open, err) &&
-         read_chunks(apply, plans, &ref, rows, count, err);
     plans_close(plans);
+    for (size_t i = 0; i < found.count; i++)
+        chunks[i] = (WaveChunkRow){.chunk  = found.chunks[i].chunk,
+                                   .wave   = found.chunks[i].wave,
+                                   .bounds = found.chunks[i].bounds,
+                                   .stamp  = found.chunks[i].stamp};
+    apply->waves = (ApplyWaves){.is_open     = true,
+                                .snapshot    = open->max_lsn.lsn,
+                                .keys        = found.opened.keys,
+                                .key_count   = found.opened.key_count,
+                                .chunks      = chunks,
+                                .chunk_count = found.count};
     return ok;
 }
 
@@ -260,7 +221,6 @@ static void fill_texts(const Apply *apply, ColumnType type)
         Str           lo, hi;
 
         chunk->lo_text = chunk->hi_text = NULL;
-        if (type.kind == TYPE_TIMESTAMP_NTZ) continue;
         if (apply_range_end(apply->arena, type, chunk->bounds.lo, true, &lo) == RANGE_VALUE) {
             chunk->lo      = str_slice(lo, (size_t)str_find_char(lo, '\'', 0) + 1, lo.len);
             chunk->lo      = str_slice(chunk->lo, 0, (size_t)str_find_char(chunk->lo, '\'', 0));

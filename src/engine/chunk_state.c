@@ -1,47 +1,122 @@
 /* chunk_state.c - facts rows and plans rows of one snapshot put together. */
 #include "engine/chunk_state.h"
 
-#include "base/list.h"
-
 #include <stdlib.h>
 
-typedef struct Reading {
-    Plans          *plans;
-    const TableRef *plans_ref;
-    Lsn             snapshot;
-    Arena          *arena;
-} Reading;
-
-static bool complete(const Reading *reading, const FactsRow *row, Str *out, Err *err)
+static bool fail_unreadable(const char *what, Lsn snapshot, Err *err)
 {
-    return plans_complete_detail(reading->plans, reading->plans_ref, row, reading->snapshot,
-                                 reading->arena, out, err);
+    return err_set(err, ERR_DAMAGED, "%s of snapshot %s cannot be read", what,
+                   lsn_format(snapshot).text);
 }
 
-static bool read_open(const Reading *reading, ChunkState *state, Err *err)
+static bool complete_one(const ChunkQuery *query, const FactsRow *row, Arena *arena, Str *out,
+                         Err *err)
 {
-    FactsRow row = {.event = STR(EVENT_SNAPSHOT_OPEN), .detail = state->open->detail};
+    return plans_complete_detail(query->plans, query->plans_ref, row, query->snapshot, arena, out,
+                                 err);
+}
+
+static bool read_open(const ChunkQuery *query, Arena *arena, ChunkRows *out, Err *err)
+{
+    FactsRow row = {.event = STR(EVENT_SNAPSHOT_OPEN), .detail = query->open_detail};
     Str      detail;
 
-    state->is_in_facts = state->open->chunked.has_bounds;
-    if (!complete(reading, &row, &detail, err)) return false;
-    if (!payload_parse_chunked_open(detail, reading->arena, &state->opened) ||
-        !state->opened.has_bounds)
-        return err_set(err, ERR_DAMAGED, "the open row of snapshot %s cannot be read",
-                       lsn_format(reading->snapshot).text);
-    return true;
+    if (!complete_one(query, &row, arena, &detail, err)) return false;
+    return (payload_parse_chunked_open(detail, arena, &out->opened) && out->opened.has_bounds) ||
+           fail_unreadable("the open row", query->snapshot, err);
 }
 
-static bool read_plan(const Reading *reading, const FactsRow *row, ChunkState *state, Err *err)
+static bool read_plan(const ChunkQuery *query, const FactsRow *row, Arena *arena, ChunkRows *out,
+                      Err *err)
 {
     Str detail;
 
-    if (!complete(reading, row, &detail, err)) return false;
-    state->is_planned = payload_parse_chunk_plan(detail, reading->arena, &state->plan) &&
-                        state->plan.has_bounds;
-    return state->is_planned || err_set(err, ERR_DAMAGED, "the plan of snapshot %s cannot be read",
-                                        lsn_format(reading->snapshot).text);
+    if (!complete_one(query, row, arena, &detail, err)) return false;
+    out->is_planned = payload_parse_chunk_plan(detail, arena, &out->plan) && out->plan.has_bounds;
+    return out->is_planned || fail_unreadable("the plan", query->snapshot, err);
 }
+
+static bool read_chunk(const ChunkQuery *query, const FactsRow *row, Arena *arena,
+                       RecordedChunk *out, bool *is_ours, Err *err)
+{
+    ChunkPayload chunk;
+
+    if (!payload_parse_chunk(row->detail, arena, &chunk))
+        return fail_unreadable("a chunk's row", query->snapshot, err);
+    *is_ours = chunk.snapshot.is_set && lsn_equal(chunk.snapshot.lsn, query->snapshot);
+    *out     = (RecordedChunk){.chunk       = chunk.chunk,
+                               .wave        = chunk.wave,
+                               .is_last     = chunk.is_last,
+                               .rows        = row->rows,
+                               .duration_ms = row->duration_ms,
+                               .stamp       = row->min_lsn.lsn};
+    return !*is_ours || row->min_lsn.is_set ||
+           err_set(err, ERR_DAMAGED, "chunk %lld of snapshot %s has no stamp",
+                   (long long)chunk.chunk, lsn_format(query->snapshot).text);
+}
+
+/* `rows` are those of the chunks, in their order. */
+static bool add_bounds(const ChunkQuery *query, const FactsRow *const *rows, RecordedChunk *chunks,
+                       size_t count, Arena *arena, Err *err)
+{
+    Str *details = ARENA_ARRAY(arena, Str, count + 1);
+
+    if (!plans_complete_details(query->plans, query->plans_ref, rows, count, query->snapshot, arena,
+                                details, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        ChunkPayload whole;
+
+        if (!payload_parse_chunk(details[i], arena, &whole) || !whole.has_bounds)
+            return err_set(err, ERR_DAMAGED, "chunk %lld of snapshot %s has no bounds",
+                           (long long)chunks[i].chunk, lsn_format(query->snapshot).text);
+        chunks[i].bounds = whole.bounds;
+    }
+    return true;
+}
+
+static int compare_by_wave(const void *left, const void *right)
+{
+    const RecordedChunk *a = left, *b = right;
+
+    if (a->wave != b->wave) return a->wave < b->wave ? -1 : 1;
+    return (a->chunk > b->chunk) - (a->chunk < b->chunk);
+}
+
+bool chunk_rows_find(const ChunkQuery *query, Arena *arena, FactsRow **rows_out, size_t *count_out,
+                     Err *err)
+{
+    return facts_find_chunks(query->facts, query->target, query->app_id, query->snapshot, arena,
+                             rows_out, count_out, err);
+}
+
+bool chunk_rows_complete(const ChunkQuery *query, const FactsRow *rows, size_t count, Arena *arena,
+                         ChunkRows *out, Err *err)
+{
+    const FactsRow **of_chunks = ARENA_ARRAY(arena, const FactsRow *, count + 1);
+
+    *out = (ChunkRows){.chunks = ARENA_ARRAY(arena, RecordedChunk, count + 1)};
+    if (!read_open(query, arena, out, err)) return false;
+    for (size_t i = 0; i < count; i++) {
+        bool is_ours = false;
+
+        if (str_equal_c(rows[i].event, EVENT_SNAPSHOT_PLAN)) {
+            if (query->with_plan && !out->is_planned &&
+                !read_plan(query, &rows[i], arena, out, err))
+                return false;
+            continue;
+        }
+        if (!read_chunk(query, &rows[i], arena, &out->chunks[out->count], &is_ours, err))
+            return false;
+        if (is_ours) of_chunks[out->count++] = &rows[i];
+    }
+    if (query->with_bounds && !add_bounds(query, of_chunks, out->chunks, out->count, arena, err))
+        return false;
+    if (out->count) qsort(out->chunks, out->count, sizeof(RecordedChunk), compare_by_wave);
+    return true;
+}
+
+/* --- how far it is --- */
 
 static int compare_chunks(const void *left, const void *right)
 {
@@ -51,52 +126,33 @@ static int compare_chunks(const void *left, const void *right)
     return (a->wave > b->wave) - (a->wave < b->wave);
 }
 
-static bool read_chunk(const Reading *reading, const FactsRow *row, RecordedChunk *out,
-                       bool *is_ours, Err *err)
-{
-    ChunkPayload chunk;
-
-    if (!payload_parse_chunk(row->detail, reading->arena, &chunk))
-        return err_set(err, ERR_DAMAGED, "a chunk's row of snapshot %s cannot be read",
-                       lsn_format(reading->snapshot).text);
-    *is_ours = chunk.snapshot.is_set && lsn_equal(chunk.snapshot.lsn, reading->snapshot);
-    *out     = (RecordedChunk){.chunk       = chunk.chunk,
-                               .wave        = chunk.wave,
-                               .is_last     = chunk.is_last,
-                               .rows        = row->rows,
-                               .duration_ms = row->duration_ms,
-                               .stamp       = row->min_lsn.lsn};
-    return true;
-}
-
 bool chunk_state_read(Facts *facts, Plans *plans, const TableRef *plans_ref, Str target, Str app_id,
                       const SnapshotOpen *open, Arena *arena, ChunkState *out, Err *err)
 {
-    Reading reading            = {plans, plans_ref, open->at.lsn, arena};
-    LIST(RecordedChunk) chunks = {0};
-    FactsRow *rows;
-    size_t    count, kept = 0;
+    ChunkQuery query = {.facts       = facts,
+                        .plans       = plans,
+                        .plans_ref   = plans_ref,
+                        .target      = target,
+                        .app_id      = app_id,
+                        .snapshot    = open->at.lsn,
+                        .open_detail = open->detail,
+                        .with_plan   = true};
+    FactsRow  *rows;
+    size_t     count, kept = 0;
+    ChunkRows  found;
 
-    *out = (ChunkState){.open = open};
-    if (!facts_find_chunks(facts, target, app_id, open->at.lsn, arena, &rows, &count, err))
+    *out = (ChunkState){.open = open, .is_in_facts = open->chunked.has_bounds};
+    if (!chunk_rows_find(&query, arena, &rows, &count, err) ||
+        !chunk_rows_complete(&query, rows, count, arena, &found, err))
         return false;
-    if (!read_open(&reading, out, err)) return false;
-    for (size_t i = 0; i < count; i++) {
-        RecordedChunk chunk;
-        bool          is_ours = false;
-
-        if (str_equal_c(rows[i].event, EVENT_SNAPSHOT_PLAN)) {
-            if (!out->is_planned && !read_plan(&reading, &rows[i], out, err)) return false;
-            continue;
-        }
-        if (!read_chunk(&reading, &rows[i], &chunk, &is_ours, err)) return false;
-        if (is_ours) *LIST_PUSH(arena, &chunks) = chunk;
-    }
-    if (chunks.count) qsort(chunks.items, chunks.count, sizeof(RecordedChunk), compare_chunks);
-    for (size_t i = 0; i < chunks.count; i++) /* two attempts of a wave may have recorded one */
-        if (kept == 0 || chunks.items[kept - 1].chunk != chunks.items[i].chunk)
-            chunks.items[kept++] = chunks.items[i];
-    out->recorded       = chunks.items;
+    if (found.count) qsort(found.chunks, found.count, sizeof(RecordedChunk), compare_chunks);
+    for (size_t i = 0; i < found.count; i++) /* two attempts of a wave may have recorded one */
+        if (kept == 0 || found.chunks[kept - 1].chunk != found.chunks[i].chunk)
+            found.chunks[kept++] = found.chunks[i];
+    out->opened         = found.opened;
+    out->is_planned     = found.is_planned;
+    out->plan           = found.plan;
+    out->recorded       = found.chunks;
     out->recorded_count = kept;
     return true;
 }

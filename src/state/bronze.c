@@ -335,7 +335,8 @@ static Str instance_list(Arena *arena, const Str *instances, size_t count)
 
 /* Files that may hold rows of a snapshot above `above`: statistics leave out those of pure changes
  * and those that are older. */
-static size_t snapshot_files(DeltaTable *table, OptLsn above, Arena *arena, const DeltaFile ***out)
+static size_t snapshot_files(DeltaTable *table, OptLsn above, bool is_whole, Arena *arena,
+                             const DeltaFile ***out)
 {
     const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
                                           delta_table_get_file_count(table) + 1);
@@ -347,6 +348,7 @@ static size_t snapshot_files(DeltaTable *table, OptLsn above, Arena *arena, cons
 
     for (size_t at = 0; delta_table_next_file(table, &at, &file);)
         if (delta_file_may_hold_range(table, file, STR("_operation"), &zero, true, &zero, true) &&
+            (!is_whole || delta_file_may_hold_null(table, file, STR("_chunk"))) &&
             (!above.is_set ||
              delta_file_may_hold_range(table, file, STR("_start_lsn"), &low, false, NULL, false)))
             files[count++] = file;
@@ -390,7 +392,7 @@ bool bronze_open_query(Bronze *bronze, OptLsn above, const char *select, Str whe
     *is_empty = true;
     if (!bronze->table) return true;
     if (!check_is_bronze(bronze, delta_table_get_schema(bronze->table), err)) return false;
-    file_count = snapshot_files(bronze->table, above, query->arena, &files);
+    file_count = snapshot_files(bronze->table, above, query->is_whole, query->arena, &files);
     if (file_count == 0) return true;
     *is_empty = false;
     if (!delta_scan_sql(bronze->table, files, file_count, &columns, false, query->arena, &scan,
@@ -412,7 +414,7 @@ void bronze_close_query(SnapshotQuery *query)
 bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
                           bool *found, Offset *out, Err *err)
 {
-    SnapshotQuery query = {.arena = arena_new()};
+    SnapshotQuery query = {.is_whole = true, .arena = arena_new()};
     RowBlock      block;
     bool          is_empty;
     Str           where = STR("_chunk IS NULL");

@@ -23,6 +23,7 @@ bool bronze_commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *add
 
 /* A query over the rows of files that may hold a snapshot's. */
 typedef struct SnapshotQuery {
+    bool         is_whole; /* no rows of chunks are asked for: files of nothing else are left out */
     Arena       *arena;
     DuckSession *session;
     RowStream   *rows;

@@ -5,6 +5,8 @@
 #include "state/payload.h"
 #include "state/payload_chunks.h"
 
+#include <stdlib.h>
+
 #define SUFFIX "_snapshot_plans"
 
 struct Plans {
@@ -158,58 +160,104 @@ done:
     return ok || err_context(err, "plans");
 }
 
-/* A row of the snapshot and event, and of its chunk and wave where it has those. */
-static bool find_detail(Plans *plans, const FactsRow *row, Lsn snapshot, const ChunkPayload *chunk,
-                        Arena *arena, Str *out, Err *err)
+/* A row here, by the chunk and wave it has; a kind without those has -1 in both. */
+typedef struct PlansRow {
+    int64_t chunk, wave;
+    Str     detail;
+} PlansRow;
+
+static int compare_rows(const void *left, const void *right)
 {
-    Arena *scratch = arena_new();
+    const PlansRow *a = left, *b = right;
+
+    if (a->chunk != b->chunk) return a->chunk < b->chunk ? -1 : 1;
+    return (a->wave > b->wave) - (a->wave < b->wave);
+}
+
+static bool find_place(Str event, Str detail, Arena *scratch, PlansRow *out)
+{
+    ChunkPayload chunk;
+
+    *out = (PlansRow){.chunk = -1, .wave = -1, .detail = detail};
+    if (!str_equal_c(event, EVENT_SNAPSHOT_CHUNK)) return true;
+    if (!payload_parse_chunk(detail, scratch, &chunk)) return false;
+    out->chunk = chunk.chunk;
+    out->wave  = chunk.wave;
+    return true;
+}
+
+/* The rows of this snapshot and kind, by chunk and wave. */
+static bool find_rows(Plans *plans, Lsn snapshot, Str event, Arena *arena, PlansRow **out,
+                      size_t *count_out, Err *err)
+{
     Str   *details;
     size_t count;
-    bool   ok = plans_find_details(plans, snapshot, row->event, scratch, &details, &count, err);
 
-    *out = STR_EMPTY;
+    *count_out = 0;
+    *out       = NULL;
+    if (!plans) return true;
+    if (!plans_find_details(plans, snapshot, event, arena, &details, &count, err)) return false;
+    *out = ARENA_ARRAY(arena, PlansRow, count + 1);
+    for (size_t i = 0; i < count; i++)
+        *count_out += find_place(event, details[i], arena, &(*out)[*count_out]);
+    if (*count_out) qsort(*out, *count_out, sizeof(PlansRow), compare_rows);
+    return true;
+}
+
+static bool fail_missing(const TableRef *ref, Str event, Lsn snapshot, const PlansRow *place,
+                         Err *err)
+{
+    Arena *scratch = arena_new();
+    Str    which   = STR_EMPTY;
+
+    if (place->chunk >= 0)
+        which = str_printf(scratch, " chunk %lld of wave %lld", (long long)place->chunk,
+                           (long long)place->wave);
+    err_set(err, ERR_STATE,
+            "plans table %.*s has no row for %.*s%.*s of snapshot %s, which the facts announce: "
+            "restore the table, or take a new snapshot",
+            STR_ARG(ref->label), STR_ARG(event), STR_ARG(which), lsn_format(snapshot).text);
+    arena_close(scratch);
+    return false;
+}
+
+bool plans_complete_details(Plans *plans, const TableRef *ref, const FactsRow *const *rows,
+                            size_t count, Lsn snapshot, Arena *arena, Str *out, Err *err)
+{
+    Arena    *scratch     = arena_new();
+    PlansRow *found       = NULL;
+    size_t    found_count = 0;
+    bool      is_read = false, ok = true;
+
     for (size_t i = 0; ok && i < count; i++) {
-        ChunkPayload found;
+        const FactsRow *row = rows[i];
+        PlansRow        place, *here = NULL;
 
-        if (!chunk || (payload_parse_chunk(details[i], scratch, &found) &&
-                       found.chunk == chunk->chunk && found.wave == chunk->wave))
-            *out = str_copy(arena, details[i]);
+        if (payload_has_key_values(row->event, row->detail)) {
+            out[i] = str_copy(arena, row->detail);
+            continue;
+        }
+        if (!find_place(row->event, row->detail, scratch, &place)) {
+            ok = err_set(err, ERR_DAMAGED, "a snapshot_chunk row of %s has no chunk and wave",
+                         lsn_format(snapshot).text);
+            break;
+        }
+        if (!is_read)
+            ok = find_rows(plans, snapshot, row->event, scratch, &found, &found_count, err);
+        is_read = true;
+        if (ok && found_count)
+            here = bsearch(&place, found, found_count, sizeof *found, compare_rows);
+        if (here)
+            out[i] = str_copy(arena, here->detail);
+        else
+            ok = ok && fail_missing(ref, row->event, snapshot, &place, err);
     }
     arena_close(scratch);
     return ok;
 }
 
-static bool fail_missing(const TableRef *ref, const FactsRow *row, Lsn snapshot,
-                         const ChunkPayload *chunk, Err *err)
-{
-    Arena *scratch = arena_new();
-    Str    which = chunk ? str_printf(scratch, " chunk %lld of wave %lld", (long long)chunk->chunk,
-                                      (long long)chunk->wave)
-                         : STR_EMPTY;
-
-    err_set(err, ERR_STATE,
-            "plans table %.*s has no row for %.*s%.*s of snapshot %s, which the facts announce: "
-            "restore the table, or take a new snapshot",
-            STR_ARG(ref->label), STR_ARG(row->event), STR_ARG(which), lsn_format(snapshot).text);
-    arena_close(scratch);
-    return false;
-}
-
 bool plans_complete_detail(Plans *plans, const TableRef *ref, const FactsRow *row, Lsn snapshot,
                            Arena *arena, Str *out, Err *err)
 {
-    bool         is_chunk = str_equal_c(row->event, EVENT_SNAPSHOT_CHUNK);
-    ChunkPayload chunk    = {0};
-
-    if (payload_has_key_values(row->event, row->detail)) {
-        *out = str_copy(arena, row->detail);
-        return true;
-    }
-    if (is_chunk && !payload_parse_chunk(row->detail, arena, &chunk))
-        return err_set(err, ERR_DAMAGED, "a snapshot_chunk row of %s has no chunk and wave",
-                       lsn_format(snapshot).text);
-    *out = STR_EMPTY;
-    if (plans && !find_detail(plans, row, snapshot, is_chunk ? &chunk : NULL, arena, out, err))
-        return false;
-    return out->len > 0 || fail_missing(ref, row, snapshot, is_chunk ? &chunk : NULL, err);
+    return plans_complete_details(plans, ref, &row, 1, snapshot, arena, out, err);
 }

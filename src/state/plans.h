@@ -25,6 +25,11 @@ void plans_close(Plans *plans); /* accepts NULL */
 bool plans_complete_detail(Plans *plans, const TableRef *ref, const FactsRow *row, Lsn snapshot,
                            Arena *arena, Str *out, Err *err) MUST_CHECK;
 
+/* The same for many rows of one kind, which are read at once; `out` has `count` members. */
+bool plans_complete_details(Plans *plans, const TableRef *ref, const FactsRow *const *rows,
+                            size_t count, Lsn snapshot, Arena *arena, Str *out,
+                            Err *err) MUST_CHECK;
+
 /* Rows of one snapshot and kind in one commit; `key` and `version` as state.md 15 has them. `key` empty: whatever
  * else was written. */
 bool plans_append_once(Plans *plans, Str key, int64_t version, Lsn snapshot, Str event,
