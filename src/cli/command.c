@@ -33,6 +33,18 @@ static const FlagSpec flag_specs[FLAG_COUNT] = {
     {FLAG_UNTIL, "--until", "TIME",
      "check: the end of the period asked about, UTC unless it has a zone: 2026-09-28T15:00:00 or "
      "2026-09-28T17:00:00+02:00"},
+    {FLAG_RESNAPSHOT, "--resnapshot", NULL,
+     "take a snapshot even where bronze holds one: silver is then rebuilt from the new one"},
+    {FLAG_FROM, "--from", "PATH",
+     "the copy: the folder of a Delta table, or Parquet or CSV files, which a pattern may name "
+     "(quoted: 'copy/*.parquet'); taken as it stands, without lake.root"},
+    {FLAG_AS_OF_COMMIT, "--as-of", "TIME|LSN",
+     "when the copy began to be read, UTC (2026-09-28T13:55:00) or with an offset, or an LSN "
+     "(0x...) recorded before: every commit up to it must be in the copy"},
+    {FLAG_ALLOW_MISSING_COLUMNS, "--allow-missing-columns", NULL,
+     "captured columns that the copy lacks become NULL"},
+    {FLAG_RESEED, "--reseed", NULL,
+     "append the copy next to an older snapshot: silver is then rebuilt from the copy"},
 };
 
 static const FlagId common_flags[] = {FLAG_HELP,      FLAG_CONFIG,     FLAG_JSON,
@@ -112,7 +124,31 @@ static const SettingId verdict_settings[]  = {
      SET_ROOT,        SET_CONTROL,      SET_FACTS,        SET_CAPTURE_INSTANCE,
      SET_BRONZE,      SET_SILVER,       SET_CHECKPOINT,   SET_GRANULARITY,
      SET_COMPRESSION, SET_MEMORY_LIMIT, SET_LOG_RETENTION};
-static const FlagId    verdict_flags[]  = {FLAG_UNTIL};
+static const FlagId    verdict_flags[]     = {FLAG_UNTIL};
+static const SettingId snapshot_settings[] = {
+    SET_CONNECTION,      SET_TIME_ZONE,      SET_CONNECT_TIMEOUT, SET_SILENCE_TIMEOUT,
+    SET_LOCK_TIMEOUT_MS, SET_NUM_PARTITIONS, SET_FETCH_ROWS,      SET_ROOT,
+    SET_FACTS,           SET_COMPRESSION,    SET_MEMORY_LIMIT,    SET_CAPTURE_INSTANCE,
+    SET_BRONZE,          SET_APP_ID,         SET_ISOLATION,       SET_INCLUDE_COMMAND_ID,
+    SET_COLUMNS,         SET_LOG_RETENTION,  SET_SNAPSHOT_KEYS};
+static const FlagId    snapshot_flags[] = {FLAG_RESNAPSHOT};
+static const SettingId seed_settings[]  = {SET_CONNECTION,
+                                           SET_TIME_ZONE,
+                                           SET_CONNECT_TIMEOUT,
+                                           SET_SILENCE_TIMEOUT,
+                                           SET_NUM_PARTITIONS,
+                                           SET_ROOT,
+                                           SET_FACTS,
+                                           SET_COMPRESSION,
+                                           SET_MEMORY_LIMIT,
+                                           SET_CAPTURE_INSTANCE,
+                                           SET_BRONZE,
+                                           SET_APP_ID,
+                                           SET_INCLUDE_COMMAND_ID,
+                                           SET_COLUMNS,
+                                           SET_LOG_RETENTION};
+static const FlagId    seed_flags[]     = {FLAG_FROM, FLAG_AS_OF_COMMIT, FLAG_ALLOW_MISSING_COLUMNS,
+                                           FLAG_RESEED};
 static const SettingId table_settings[] = {SET_MEMORY_LIMIT, SET_LOG_RETENTION};
 static const FlagId    table_flags[]    = {
           FLAG_VERSION,   FLAG_AS_OF,   FLAG_TARGET_SIZE,          FLAG_SORT,
@@ -130,6 +166,23 @@ static const Command commands[] = {
      "    --bronze lake/bronze/orders --app-id orders-v1 --checkpoint ckpt/orders --facts "
      "lake/ops/facts --bootstrap\n",
      stream_settings, COUNT_OF(stream_settings), stream_flags, COUNT_OF(stream_flags), cmd_stream},
+    {"snapshot", "CAPTURE_INSTANCE", "append one full snapshot, or find the one that is there",
+     "Reads the whole table into bronze, in one commit, stamped with the LSN that a stream starts "
+     "from (`--starting-lsn`). A snapshot that bronze holds already is found and nothing is read; "
+     "a chunked one counts. `stream --bootstrap` does this by itself.\n\n"
+     "Examples:\n"
+     "  tidelake snapshot dbo_orders\n"
+     "  tidelake snapshot dbo_orders --resnapshot --json\n",
+     snapshot_settings, COUNT_OF(snapshot_settings), snapshot_flags, COUNT_OF(snapshot_flags),
+     cmd_snapshot},
+    {"seed", "CAPTURE_INSTANCE", "append a copy you already have as the snapshot",
+     "Columns are matched ignoring case, others dropped, values cast to bronze's types; nothing "
+     "is committed when one cannot be. `stream --bootstrap` then starts from the seed. A rerun "
+     "writes nothing twice.\n\n"
+     "Examples:\n"
+     "  tidelake seed dbo_orders --from backup/orders --as-of 2026-09-28T13:55:00\n"
+     "  tidelake seed dbo_orders --from 'export/*.parquet' --as-of 0x0000002A000001F00003\n",
+     seed_settings, COUNT_OF(seed_settings), seed_flags, COUNT_OF(seed_flags), cmd_seed},
     {"backfill", "[CAPTURE_INSTANCE...]", "read the open chunked snapshot, in waves",
      "The stream opens it (`--bootstrap --snapshot chunked`) and goes on meanwhile. Killed at any "
      "moment it resumes behind the last wave that is in. A file `pause` in the folder _tidelake of "
@@ -314,6 +367,10 @@ static bool parse_option(Invocation *invocation, Words *words, Str word, Err *er
     if (setting >= 0)
         return set_setting(invocation, (SettingId)setting, words, name, inline_value, err);
     if (flag < 0) return unknown_option(invocation->command, name, err);
+    if (flag == FLAG_FROM && invocation_has(invocation, FLAG_FROM))
+        return err_set(err, ERR_USAGE,
+                       "--from is given twice; one pattern names several files, quoted from the "
+                       "shell: --from 'copy/*.parquet'");
     if (flag_specs[flag].value)
         return take_value(words, name, inline_value, &invocation->flags[flag], err);
     if (inline_value.ptr)

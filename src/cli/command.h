@@ -26,6 +26,11 @@ typedef enum FlagId {
     FLAG_MAX_SECONDS,
     FLAG_REQUIRE_DONE,
     FLAG_UNTIL,
+    FLAG_RESNAPSHOT,
+    FLAG_FROM,
+    FLAG_AS_OF_COMMIT,
+    FLAG_ALLOW_MISSING_COLUMNS,
+    FLAG_RESEED,
     FLAG_COUNT
 } FlagId;
 
@@ -75,6 +80,8 @@ const char *command_flag_name(FlagId flag); /* "--json" */
 bool        invocation_has(const Invocation *invocation, FlagId flag);
 
 bool cmd_stream(Invocation *invocation, Err *err);
+bool cmd_snapshot(Invocation *invocation, Err *err);
+bool cmd_seed(Invocation *invocation, Err *err);
 bool cmd_backfill(Invocation *invocation, Err *err);
 bool cmd_apply(Invocation *invocation, Err *err);
 bool cmd_verdict(Invocation *invocation, Err *err);

@@ -118,6 +118,16 @@ bool choose_streams(Invocation *invocation, ChosenStream **out, size_t *count_ou
     return refuse_shared(invocation, *count_out, err);
 }
 
+bool choose_stream(Invocation *invocation, ChosenStream **out, Err *err)
+{
+    size_t count;
+
+    if (!choose_streams(invocation, out, &count, err)) return false;
+    return count == 1 ||
+           err_set(err, ERR_USAGE, "tidelake %s takes one capture instance at a time: name it",
+                   invocation->command->name);
+}
+
 /* --- options --- */
 
 static TableRef table_ref(const Settings *settings, SettingId id, Arena *arena)
@@ -206,6 +216,37 @@ static Trigger read_trigger(const Settings *settings)
     return str_equal_ignoring_case(text, STR("interval")) ? TRIGGER_INTERVAL : TRIGGER_CONTINUOUS;
 }
 
+/* What does not depend on how the stream runs. */
+static bool read_table_options(const Settings *settings, Arena *arena, StreamOptions *out, Err *err)
+{
+    *out = (StreamOptions){
+        .capture_instance   = settings_text(settings, SET_CAPTURE_INSTANCE),
+        .source             = source_options_from_settings(settings),
+        .bronze             = table_ref(settings, SET_BRONZE, arena),
+        .facts              = table_ref(settings, SET_FACTS, arena),
+        .app_id             = settings_text(settings, SET_APP_ID),
+        .snapshot_keys      = settings->values[SET_SNAPSHOT_KEYS].items,
+        .snapshot_key_count = settings->values[SET_SNAPSHOT_KEYS].item_count,
+    };
+    if (settings_is_given(settings, SET_COLUMNS) &&
+        !column_list_parse(settings_text(settings, SET_COLUMNS), arena, &out->columns, err))
+        return false;
+    return check_name(out->capture_instance, err);
+}
+
+bool table_options_from_settings(const Settings *settings, Arena *arena, StreamOptions *out,
+                                 Err *err)
+{
+    bool ok = require(settings, SET_CAPTURE_INSTANCE, "dbo_orders", err) &&
+              require(settings, SET_CONNECTION, "\"Driver=FreeTDS;Server=...\"", err) &&
+              require(settings, SET_BRONZE, "lake/bronze/orders", err);
+
+    if (ok && settings_text(settings, SET_FACTS).len)
+        ok = require(settings, SET_APP_ID, "orders-v1", err) ||
+             err_context(err, "with facts the stream's name is needed, under which they are kept");
+    return ok && read_table_options(settings, arena, out, err);
+}
+
 bool stream_options_from_settings(const Settings *settings, Arena *arena, StreamOptions *out,
                                   Err *err)
 {
@@ -214,41 +255,28 @@ bool stream_options_from_settings(const Settings *settings, Arena *arena, Stream
               require(settings, SET_BRONZE, "lake/bronze/orders", err) &&
               require(settings, SET_APP_ID, "orders-v1", err) &&
               require(settings, SET_CHECKPOINT, "checkpoints/orders", err) &&
-              refuse_contradictions(settings, err) && refuse_unbuilt(settings, err);
+              refuse_contradictions(settings, err) && refuse_unbuilt(settings, err) &&
+              read_table_options(settings, arena, out, err);
 
     if (!ok) return false;
-    *out = (StreamOptions){
-        .capture_instance = settings_text(settings, SET_CAPTURE_INSTANCE),
-        .source           = source_options_from_settings(settings),
-        .bronze           = table_ref(settings, SET_BRONZE, arena),
-        .facts            = table_ref(settings, SET_FACTS, arena),
-        .control          = table_ref(settings, SET_CONTROL, arena),
-        .plans            = table_ref(settings, SET_PLANS, arena),
-        .app_id           = settings_text(settings, SET_APP_ID),
-        .checkpoint      = wire_lake_path(arena, settings, settings_text(settings, SET_CHECKPOINT)),
-        .library_metrics = settings_is_given(settings, SET_LIBRARY_METRICS)
-                               ? wire_lake_path(arena, settings,
-                                                settings_text(settings, SET_LIBRARY_METRICS))
-                               : STR_EMPTY,
-        .trigger         = read_trigger(settings),
-        .interval_ms     = settings_duration_ms(settings, SET_INTERVAL),
-        .poll_interval_ms      = settings_duration_ms(settings, SET_POLL_INTERVAL),
-        .max_commits_per_batch = settings_integer(settings, SET_MAX_COMMITS_PER_BATCH, 0),
-        .bootstrap             = settings_bool(settings, SET_BOOTSTRAP),
-        .snapshot_chunked      = is_chunked(settings),
-        .schema_change_fails   = str_equal_ignoring_case(
-              settings_text(settings, SET_SCHEMA_CHANGE_POLICY), STR("fail")),
-        .skips_lost_changes = !settings_bool(settings, SET_FAIL_ON_DATA_LOSS),
-        .snapshot_keys      = settings->values[SET_SNAPSHOT_KEYS].items,
-        .snapshot_key_count = settings->values[SET_SNAPSHOT_KEYS].item_count,
-    };
+    out->control    = table_ref(settings, SET_CONTROL, arena);
+    out->plans      = table_ref(settings, SET_PLANS, arena);
+    out->checkpoint = wire_lake_path(arena, settings, settings_text(settings, SET_CHECKPOINT));
+    if (settings_is_given(settings, SET_LIBRARY_METRICS))
+        out->library_metrics = wire_lake_path(arena, settings,
+                                              settings_text(settings, SET_LIBRARY_METRICS));
+    out->trigger               = read_trigger(settings);
+    out->interval_ms           = settings_duration_ms(settings, SET_INTERVAL);
+    out->poll_interval_ms      = settings_duration_ms(settings, SET_POLL_INTERVAL);
+    out->max_commits_per_batch = settings_integer(settings, SET_MAX_COMMITS_PER_BATCH, 0);
+    out->bootstrap             = settings_bool(settings, SET_BOOTSTRAP);
+    out->snapshot_chunked      = is_chunked(settings);
+    out->schema_change_fails   = str_equal_ignoring_case(
+          settings_text(settings, SET_SCHEMA_CHANGE_POLICY), STR("fail"));
+    out->skips_lost_changes = !settings_bool(settings, SET_FAIL_ON_DATA_LOSS);
     read_start(settings, out);
-    if (settings_is_given(settings, SET_COLUMNS) &&
-        !column_list_parse(settings_text(settings, SET_COLUMNS), arena, &out->columns, err))
-        return false;
-    if (!granularity_parse(settings_text(settings, SET_GRANULARITY), &out->granularity))
-        return err_set(err, ERR_INTERNAL, "unchecked granularity");
-    return check_name(out->capture_instance, err);
+    return granularity_parse(settings_text(settings, SET_GRANULARITY), &out->granularity) ||
+           err_set(err, ERR_INTERNAL, "unchecked granularity");
 }
 
 bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOptions *out,

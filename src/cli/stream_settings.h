@@ -23,11 +23,16 @@ bool choose_streams(Invocation *invocation, ChosenStream **out, size_t *count_ou
  * excludes what, what this version cannot do. */
 bool stream_options_from_settings(const Settings *settings, Arena *arena, StreamOptions *out,
                                   Err *err) MUST_CHECK;
-bool apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOptions *out,
+/* Of those only what concerns the table, bronze and facts: no checkpoint is needed, and app_id with facts alone. */
+bool table_options_from_settings(const Settings *settings, Arena *arena, StreamOptions *out,
                                  Err *err) MUST_CHECK;
 /* Only control is needed by all. */
 bool verdict_options_from_settings(const Settings *settings, Arena *arena, VerdictOptions *out,
                                    Err *err) MUST_CHECK;
+/* The single stream of a command that takes one. ERR_USAGE. */
+bool          choose_stream(Invocation *invocation, ChosenStream **out, Err *err) MUST_CHECK;
+bool          apply_options_from_settings(const Settings *settings, Arena *arena, ApplyOptions *out,
+                                          Err *err) MUST_CHECK;
 SourceOptions source_options_from_settings(const Settings *settings);
 
 #endif

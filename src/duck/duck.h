@@ -106,6 +106,7 @@ Str duck_row_filter_sql(Duck *duck, const RowSet *const *sets, size_t count, Are
 
 Str duck_quote_identifier(Arena *arena, Str name); /* "na""me" */
 Str duck_quote_literal(Arena *arena, Str text);    /* 'te''xt' */
+Str duck_quote_path(Arena *arena, Str path);       /* the same, for functions that take patterns */
 Str duck_type_name(Arena *arena, ColumnType type); /* SMALLINT, DECIMAL(10,2), TIMESTAMP, ... */
 /* read_parquet([...], hive_partitioning=false, schema=MAP{...}): the only form in which data files
  * are read (delta.md 5.6). Columns a file lacks are NULL, narrower types are cast, paths are no

@@ -55,6 +55,14 @@ void duck_append_path_literal(Buf *sql, Str path)
     buf_append_char(sql, '\'');
 }
 
+Str duck_quote_path(Arena *arena, Str path)
+{
+    Buf sql = buf_new(arena, 0);
+
+    duck_append_path_literal(&sql, path);
+    return buf_str(&sql);
+}
+
 static Str nested_type_name(Arena *arena, const NestedType *type)
 {
     Buf buf = buf_new(arena, 0);

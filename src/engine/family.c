@@ -99,7 +99,8 @@ const SnapshotDone *family_find_empty(const Family *family, Str sink_id)
 
 /* --- the lock --- */
 
-bool snapshot_is_purged(Mssql *mssql, const CaptureTable *table, Lsn snapshot, bool *out, Err *err)
+bool snapshot_is_purged(Mssql *mssql, const CaptureTable *table, Lsn snapshot, bool *out,
+                        Lsn *low_out, Err *err)
 {
     const CaptureInstance *next = &table->instances[0];
     Lsn                    from, low;
@@ -112,6 +113,7 @@ bool snapshot_is_purged(Mssql *mssql, const CaptureTable *table, Lsn snapshot, b
             next = &table->instances[i];
     if (!mssql_min_lsn(mssql, next->name, &low, &is_set, err)) return false;
     *out = plan_is_lost(from, low, is_set);
+    if (low_out) *low_out = low;
     return true;
 }
 
@@ -127,7 +129,7 @@ static bool holds(const Family *family, const SnapshotOpen *open, Mssql *mssql,
         *out = false;
         return true;
     }
-    if (!snapshot_is_purged(mssql, table, open->at.lsn, &is_purged, err)) return false;
+    if (!snapshot_is_purged(mssql, table, open->at.lsn, &is_purged, NULL, err)) return false;
     *out = !is_purged;
     return true;
 }

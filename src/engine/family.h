@@ -51,8 +51,8 @@ const SnapshotDone *family_find_empty(const Family *family, Str sink_id);
  * out. A full one whose changes cleanup has taken can never complete and holds nothing. */
 bool family_check_mode(const Family *family, SnapshotMode mode, Mssql *mssql,
                        const CaptureTable *table, Str target, Err *err) MUST_CHECK;
-/* Has cleanup taken changes right after this LSN (5.2)? */
+/* Has cleanup taken changes right after this LSN (5.2)? `low_out` (may be NULL): the oldest that is left. */
 bool snapshot_is_purged(Mssql *mssql, const CaptureTable *table, Lsn snapshot, bool *out,
-                        Err *err) MUST_CHECK;
+                        Lsn *low_out, Err *err) MUST_CHECK;
 
 #endif

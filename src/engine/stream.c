@@ -145,8 +145,7 @@ static bool open_source(Stream *stream, Err *err)
 
 #define OTHER_NAMES_MOST 16
 
-/* Two source tables in one bronze could not be told apart any more by anybody's silver. */
-static bool check_bronze_is_ours(Stream *stream, Err *err)
+bool stream_check_bronze(Stream *stream, Err *err)
 {
     const CaptureTable *table = &stream->table;
     Str                *names = ARENA_ARRAY(stream->arena, Str, table->instance_count + 1);
@@ -162,14 +161,17 @@ static bool check_bronze_is_ours(Stream *stream, Err *err)
     if (!mssql_find_other_table(stream->mssql, table, others, count, stream->arena, &instance,
                                 &other, err))
         return false;
-    return instance.len == 0 ||
-           err_set(err, ERR_STATE,
-                   "bronze table %.*s holds changes of capture instance %.*s, which is of table "
-                   "%.*s.%.*s, and this stream reads %.*s.%.*s: a bronze table is of one source "
-                   "table; give the stream another path",
-                   STR_ARG(stream->options->bronze.label), STR_ARG(instance), STR_ARG(other.schema),
-                   STR_ARG(other.name), STR_ARG(table->instances[0].source_schema),
-                   STR_ARG(table->instances[0].source_table));
+    if (instance.len)
+        return err_set(
+            err, ERR_STATE,
+            "bronze table %.*s holds changes of capture instance %.*s, which is of table "
+            "%.*s.%.*s, and this stream reads %.*s.%.*s: a bronze table is of one source "
+            "table; give the stream another path",
+            STR_ARG(stream->options->bronze.label), STR_ARG(instance), STR_ARG(other.schema),
+            STR_ARG(other.name), STR_ARG(table->instances[0].source_schema),
+            STR_ARG(table->instances[0].source_table));
+    return bronze_check(stream->bronze, &stream->captured,
+                        stream->options->source.include_command_id, err);
 }
 
 static bool open_state(Stream *stream, Err *err)
@@ -184,8 +186,7 @@ static bool open_state(Stream *stream, Err *err)
     stream->sink_id    = sink_id_for_generation(stream->arena, options->app_id, stream->generation);
     stream->result->generation = stream->generation;
     if (!bronze_open(env->delta, &options->bronze, &stream->bronze, err) ||
-        !check_bronze_is_ours(stream, err) ||
-        !bronze_check(stream->bronze, &stream->captured, options->source.include_command_id, err))
+        !stream_check_bronze(stream, err))
         return false;
     if (options->facts.path.len && !facts_open(env->delta, &options->facts, &stream->facts, err))
         return false;

@@ -51,6 +51,9 @@ bool stream_choose_columns(Stream *stream, Err *err) MUST_CHECK;
 bool stream_check_ddl(Stream *stream, const DdlEvent *ddl, size_t count, Err *err) MUST_CHECK;
 /* ERR_SCHEMA_CHANGED when the table has an instance that this version cannot follow. */
 bool stream_check_instances(const CaptureTable *table, Err *err) MUST_CHECK;
+/* Bronze as it is open must hold no other source table, which nobody's silver could tell apart any more, and take
+ * what is read (bronze_check). */
+bool stream_check_bronze(Stream *stream, Err *err) MUST_CHECK;
 /* Reads the server's clock and zone; what is odd about them becomes a warning. */
 bool stream_refresh_clock(Stream *stream, Err *err) MUST_CHECK;
 /* What the planning of batch `next_batch` up to `end` asks, in one request. */

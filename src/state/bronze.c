@@ -411,18 +411,13 @@ void bronze_close_query(SnapshotQuery *query)
     arena_close(query->arena);
 }
 
-bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
-                          bool *found, Offset *out, Err *err)
+static bool find_snapshot(Bronze *bronze, OptLsn above, Str where, bool *found, Offset *out,
+                          Err *err)
 {
     SnapshotQuery query = {.is_whole = true, .arena = arena_new()};
     RowBlock      block;
     bool          is_empty;
-    Str           where = STR("_chunk IS NULL");
-
-    if (instance_count > 0)
-        where = str_printf(query.arena, "_chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
-                           STR_ARG(instance_list(query.arena, instances, instance_count)));
-    bool ok = (!bronze->table || delta_table_refresh(bronze->table, err)) &&
+    bool          ok = (!bronze->table || delta_table_refresh(bronze->table, err)) &&
               bronze_open_query(bronze, above,
                                 "coalesce(_snapshot, _start_lsn) AS lsn, max(_commit_ts)", where,
                                 " GROUP BY lsn ORDER BY lsn DESC LIMIT 1", &query, &is_empty, err);
@@ -434,25 +429,60 @@ bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
 
+bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
+                          bool *found, Offset *out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Str    where   = STR("_chunk IS NULL");
+
+    if (instance_count > 0)
+        where = str_printf(scratch, "_chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
+                           STR_ARG(instance_list(scratch, instances, instance_count)));
+    bool ok = find_snapshot(bronze, above, where, found, out, err);
+    arena_close(scratch);
+    return ok;
+}
+
+bool bronze_find_snapshot_where(Bronze *bronze, const Str *instances, size_t instance_count,
+                                const SnapshotFilter *filter, bool *found, Offset *out, Err *err)
+{
+    Arena *scratch = arena_new();
+    Buf    where   = buf_new(scratch, 0);
+
+    buf_printf(&where, "lower(_capture_instance) IN (%.*s)",
+               STR_ARG(instance_list(scratch, instances, instance_count)));
+    if (!filter->with_chunks) buf_append_c(&where, " AND _chunk IS NULL");
+    if (filter->exactly.is_set)
+        buf_printf(&where, " AND coalesce(_snapshot, _start_lsn) = '%s'",
+                   lsn_format(filter->exactly.lsn).text);
+    if (filter->until.is_set)
+        buf_printf(&where, " AND _commit_ts <= make_timestamp(%lld)",
+                   (long long)filter->until.utc_us);
+    bool ok = find_snapshot(bronze, (OptLsn){0}, buf_str(&where), found, out, err);
+    arena_close(scratch);
+    return ok;
+}
+
 bool bronze_append_first_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds,
                                   size_t count, const Str *instances, size_t instance_count,
-                                  Offset *at, bool *found, Err *err)
+                                  OptLsn above, Str user_metadata, Offset *at, bool *found,
+                                  Err *err)
 {
-    Arena       *scratch = arena_new();
-    Str          text    = payload_snapshot(scratch, instances[0], at);
     DeltaOutcome outcome;
     bool         ok = delta_writer_publish(writer, adds, count, err);
 
     *found = false;
     for (int attempt = 1; ok; attempt++) {
-        Err why = ERR_INIT;
+        Err    why = ERR_INIT;
+        Offset newest;
 
-        ok = bronze_find_snapshot(bronze, instances, instance_count, (OptLsn){0}, found, at, err);
+        ok = bronze_find_snapshot(bronze, instances, instance_count, above, found, &newest, err);
+        *found = ok && *found && (!above.is_set || lsn_compare(newest.lsn, above.lsn) > 0);
+        if (*found) *at = newest;
         if (!ok || *found || count == 0) break;
-        if (commit_files(bronze, adds, count, NULL, text, true, &outcome, &why)) break;
+        if (commit_files(bronze, adds, count, NULL, user_metadata, true, &outcome, &why)) break;
         ok = (why.code == ERR_CONFLICT && attempt < SNAPSHOT_ATTEMPTS) || err_copy(err, &why);
     }
-    arena_close(scratch);
     return ok;
 }
 

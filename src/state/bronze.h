@@ -48,11 +48,21 @@ bool bronze_append_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd 
  * `above`; files that statistics show to be older are not opened. */
 bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_count, OptLsn above,
                           bool *found, Offset *out, Err *err) MUST_CHECK;
-/* The same for a table that has no whole snapshot of these instances, the first of which it was
- * read under. When another run came first, nothing is committed: `found`, and `at` is its. */
+/* The newest of those that a filter leaves. */
+typedef struct SnapshotFilter {
+    OptLsn  exactly;     /* stamped with this LSN */
+    OptTime until;       /* committed at or before; one of unknown time is not */
+    bool    with_chunks; /* a chunked one counts too, by its S; its time is then some stamp's */
+} SnapshotFilter;
+bool bronze_find_snapshot_where(Bronze *bronze, const Str *instances, size_t instance_count,
+                                const SnapshotFilter *filter, bool *found, Offset *out,
+                                Err *err) MUST_CHECK;
+/* bronze_append_snapshot for a table that has no whole snapshot of these instances above `above`. When another run
+ * came first, nothing is committed: `found`, and `at` is its. */
 bool bronze_append_first_snapshot(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds,
                                   size_t count, const Str *instances, size_t instance_count,
-                                  Offset *at, bool *found, Err *err) MUST_CHECK;
+                                  OptLsn above, Str user_metadata, Offset *at, bool *found,
+                                  Err *err) MUST_CHECK;
 /* When the commit at this LSN was; unset where no row is of it, or its time is unknown. */
 bool bronze_find_commit_ts(Bronze *bronze, Lsn lsn, OptTime *out, Err *err) MUST_CHECK;
 /* Whether there are rows of a chunked snapshot above `above`. */

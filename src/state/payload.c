@@ -103,18 +103,28 @@ bool payload_parse_batch(Str text, Str sink_id, int64_t batch_id, BatchCounts *o
     return ok;
 }
 
-Str payload_snapshot(Arena *arena, Str capture_instance, const Offset *at)
+static Str whole_payload(Arena *arena, const char *kind, Str capture_instance, const Offset *at)
 {
     Buf        buf  = buf_new(arena, PAYLOAD_LIMIT_BYTES);
     JsonWriter json = json_writer(&buf, true, true);
 
     json_object_begin(&json);
-    json_member_str(&json, "snapshot", capture_instance);
+    json_member_str(&json, kind, capture_instance);
     json_member_str(&json, "lsn", lsn_str(arena, at->lsn));
     json_member_str(&json, "commit_ts",
                     at->commit_ts.is_set ? time_format_ms(arena, at->commit_ts.utc_us) : STR_EMPTY);
     json_object_end(&json);
     return buf_str(&buf);
+}
+
+Str payload_snapshot(Arena *arena, Str capture_instance, const Offset *at)
+{
+    return whole_payload(arena, "snapshot", capture_instance, at);
+}
+
+Str payload_seed(Arena *arena, Str capture_instance, const Offset *at)
+{
+    return whole_payload(arena, "seed", capture_instance, at);
 }
 
 Str payload_full_open(Arena *arena, int64_t generation)

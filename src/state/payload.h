@@ -16,8 +16,9 @@ Str payload_batch(Arena *arena, const BatchCounts *counts, int64_t batch_id, Str
 /* True when the text is this batch's and has its counts; where they are null (14.4) the batch has
  * to be read again. */
 bool payload_parse_batch(Str text, Str sink_id, int64_t batch_id, BatchCounts *out);
-/* A whole snapshot's (14.3). */
+/* A whole snapshot's and a seed's (14.3). */
 Str payload_snapshot(Arena *arena, Str capture_instance, const Offset *at);
+Str payload_seed(Arena *arena, Str capture_instance, const Offset *at);
 
 /* 'snapshot_open' of a full snapshot (9.1). */
 typedef struct OpenDetail {

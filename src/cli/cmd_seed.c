@@ -1,0 +1,50 @@
+/* cmd_seed.c - `tidelake seed`: a copy in the place of a snapshot. */
+#include "base/clock.h"
+#include "cli/snapshot_outcome.h"
+#include "engine/seed.h"
+#include "types/lsn.h"
+
+static bool append(Env *env, const StreamOptions *options, void *arg, SnapshotResult *out, Err *err)
+{
+    return seed_run(env, options, arg, out, err);
+}
+
+/* 0x... is an LSN, all else a time, which no digits alone are. */
+static bool read_as_of(Str text, SeedOptions *out, Err *err)
+{
+    bool is_lsn = str_starts_with(text, STR("0x")) || str_starts_with(text, STR("0X"));
+
+    if (is_lsn && lsn_parse(text, &out->as_of_lsn)) return true;
+    out->as_of.is_set = !is_lsn && time_parse(text, &out->as_of.utc_us);
+    return out->as_of.is_set ||
+           err_set(err, ERR_USAGE,
+                   "--as-of is \"%.*s\"; allowed: a time, UTC or with its offset "
+                   "(2026-09-28T13:55:00, 2026-09-28T15:55:00+02:00), or an LSN (0x and up to 20 "
+                   "hex digits)",
+                   STR_ARG(text));
+}
+
+static bool read_options(const Invocation *invocation, SeedOptions *out, Err *err)
+{
+    *out = (SeedOptions){
+        .from                   = invocation->flags[FLAG_FROM],
+        .allows_missing_columns = invocation_has(invocation, FLAG_ALLOW_MISSING_COLUMNS),
+        .reseeds                = invocation_has(invocation, FLAG_RESEED)};
+    if (out->from.len == 0)
+        return err_set(err, ERR_USAGE,
+                       "--from is missing: the folder of a Delta table, or Parquet or CSV files "
+                       "('copy/*.parquet')");
+    if (invocation->flags[FLAG_AS_OF_COMMIT].len == 0)
+        return err_set(err, ERR_USAGE,
+                       "--as-of is missing: when the copy began to be read "
+                       "(2026-09-28T13:55:00, UTC), or an LSN recorded before that");
+    return read_as_of(invocation->flags[FLAG_AS_OF_COMMIT], out, err);
+}
+
+bool cmd_seed(Invocation *invocation, Err *err)
+{
+    SeedOptions options;
+
+    return read_options(invocation, &options, err) &&
+           snapshot_command_run(invocation, append, &options, err);
+}
