@@ -48,7 +48,8 @@ static bool seek_convert(const SimValue *value, const SimType *type, Arena *aren
 {
     *side = 0;
     if (value->type.kind == type->kind && value->type.scale == type->scale &&
-        type->kind < SIM_CHAR) {
+        (type->kind != SIM_DECIMAL || value->type.precision == type->precision) &&
+        type->kind < SIM_CHAR) { /* how wide a decimal's key is depends on its precision */
         *out = *value;
         return true;
     }

@@ -83,6 +83,10 @@ class Chunked:
                 "plans": plans.txn(chunks), "facts": facts.txn(chunks), "complete": facts.txn(f"{self.app_id}#events") >= 0,
                 "staged": self.has_left_overs()}
 
+    def waves_recorded(self):
+        facts = self.logs["facts"].read()
+        return facts.txn(f"{self.app_id}#snapchunks.{facts.lsn_of(f'{self.app_id}#snapplan.')}") + 1
+
     def has_left_overs(self):
         """Whether rows of a wave were staged, or moved next to the table's files, and never committed."""
         folder, known = self.lake.folder / "bronze" / self.table, self.logs["bronze"].files
@@ -184,9 +188,10 @@ class Running:
     def was_running(self):
         return bool(self.process) and self.process.poll() is None
 
-    def kill(self):
+    def kill(self, wait=True):
         if self.process:
             self.process.kill()
+        if self.process and wait:
             self.process.wait()
             self.process = None
 
@@ -216,38 +221,33 @@ def count(counts, step):
     counts[step] = counts.get(step, 0) + 1
 
 
-def kill_again_and_again(chunked, rng, kills, folder, wave_chunks=2):
-    """Stream, backfill and apply side by side, all killed, `kills` times; the times are such that the snapshot lasts as long. Returns what
-    was hit: marks of each kill, steps of the stream and of apply."""
-    marks, streams, applies, ran, waves, finished = [], {}, {}, 0.0, None, [-1]
+def kill_again_and_again(chunked, rng, kills, folder, waves, early=3, with_silver=True, patience=60):
+    """Stream, backfill and apply side by side, all killed, `kills` times: the first `early` ones while the snapshot is opened and planned, the
+    others spread over its `waves`, each at some moment of its share. Returns what was hit: marks of each kill, steps of the stream and of apply."""
+    marks, streams, applies, finished = [], {}, {}, [-1]
     processes = [Running(chunked.stream("--trigger", "continuous"), folder), Running(chunked.backfill(), folder),
-                 Running(chunked.apply(), folder, chunked.has_bronze, lambda: finished.__setitem__(0, chunked.logs["silver"].read().version))]
+                 Running(chunked.apply(), folder, lambda: with_silver and chunked.has_bronze(), lambda: finished.__setitem__(0, chunked.logs["silver"].read().version))]
+    apply = processes[2]
     try:
         for kill in range(kills):
-            done = marks[-1]["facts"] + 1 if marks else 0
-            if waves is None and marks and marks[-1]["planned"]:
-                chunks = chunked.lake.query("ops/facts", f"SELECT (detail->>'$.chunk_count')::INT FROM t WHERE event = 'snapshot_plan' AND app_id = '{chunked.app_id}'")
-                waves = -(-chunks[0][0] // wave_chunks)
-            share = (waves - done) / (kills - kill) * ran / done if waves and done else 0.5
-            began, length = time.monotonic(), min(rng.uniform(0.15, 1.85) * max(share, 0.12), 30) if kill >= 3 else rng.uniform(0.02, 0.3)
-            while time.monotonic() < began + length:
+            length = rng.uniform(0.02, 0.3) if kill < early else patience
+            due = rng.uniform(kill - early, kill - early + 1) * waves / (kills - early) if kill >= early else waves
+            until = time.monotonic() + length
+            while time.monotonic() < until and chunked.waves_recorded() < due:
                 for process in processes:
                     process.poll()
                 time.sleep(0.002)
             if rng.randrange(3):
                 wait_for_a_write(chunked, rng)
-            was_running = [process.was_running() for process in processes]
+            apply_ran = apply.was_running()
             rng.shuffle(processes)
             for process in processes:
-                if process.process:
-                    process.process.kill()
+                process.kill(wait=False)
             for process in processes:
                 process.kill()
-            processes.sort(key=lambda process: ["stream", "backfill", "apply"].index(process.arguments[0]))
-            ran += time.monotonic() - began
             count(streams, chunked.stream_step())
             marks.append(chunked.marks())
-            if was_running[2]:
+            if apply_ran:
                 count(applies, chunked.apply_step(finished[0]))
     finally:
         for process in processes:

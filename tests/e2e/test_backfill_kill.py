@@ -7,6 +7,7 @@ from chunked import *
 SHORT = bool(os.environ.get("TIDELAKE_E2E_SHORT"))
 KILLS = int(os.environ.get("TIDELAKE_KILLS", 4 if SHORT else 10))
 ROWS = int(os.environ.get("TIDELAKE_ROWS", 20000 if SHORT else 200000))
+WAVES = 8 * KILLS              # about, of two chunks each
 SPARSE = ROWS // 50            # keys far apart, far below the others
 DENSE = 5_000_000_000_000      # the first of the cluster
 LAST = 2**63 - 1
@@ -56,10 +57,10 @@ def killed_snapshots_of_a_large_table_lose_nothing_and_double_nothing(folder):
     rng, began = random.Random(seed), time.monotonic()
     (folder / "setup.sql").write_text(SETUP)
     server = Server(folder, "--capture-interval", "200ms", "--seed", str(seed), init=[folder / "setup.sql"])
-    chunked = Chunked(Lake(folder / "lake", server), "readings", max(ROWS // (16 * KILLS), 100))
+    chunked = Chunked(Lake(folder / "lake", server), "readings", ROWS // (2 * WAVES))
     try:
         writer = Changes(server, change, seed)
-        marks, streams, applies = kill_again_and_again(chunked, rng, KILLS, folder)
+        marks, streams, applies = kill_again_and_again(chunked, rng, KILLS, folder, WAVES)
         killed_s = time.monotonic() - began
         finish(chunked, folder)
         committed = writer.stop()

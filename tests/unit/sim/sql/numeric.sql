@@ -196,3 +196,28 @@ SELECT CAST(CAST(1 AS decimal(5, 0)) AS date);
 SELECT CAST(1000 AS decimal(3, 0));
 --> 
 --> !8115 16 2 line 1: Arithmetic overflow error converting int to data type numeric.
+-- a key is found by a literal of fewer digits
+CREATE TABLE dbo.amounts (amount decimal(20,4) NOT NULL PRIMARY KEY, other numeric(9,2) NULL UNIQUE);
+-->
+INSERT INTO dbo.amounts VALUES (-913579580.0760, 1.25), (-1.2345, -7.75), (12.3456, 1234567.89);
+--> (3)
+SELECT amount FROM dbo.amounts WHERE amount = -913579580.0760 OR amount = 12.3456;
+--> amount
+--> -913579580.0760
+--> 12.3456
+--> (2)
+SELECT amount FROM dbo.amounts WHERE amount >= -1.2345 AND amount < 12.3456;
+--> amount
+--> -1.2345
+--> (1)
+SELECT other FROM dbo.amounts WHERE other = -7.75;
+--> other
+--> -7.75
+--> (1)
+SELECT other FROM dbo.amounts WHERE other = 1.25000 OR other = 1234567.89;
+--> other
+--> 1.25
+--> 1234567.89
+--> (2)
+DROP TABLE dbo.amounts;
+-->
