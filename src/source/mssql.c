@@ -1,24 +1,37 @@
 /* mssql.c - opening the source: a `meta` connection, what the server and database are (Q01), and
  * the clock of its commit times. */
-#include "source/mssql_internal.h"
+#include "source/mssql_cut_internal.h"
 
 #include <string.h>
+
+/* What connections of a kind are kept under; empty: they are not. Reads of the table set the session's options, so
+ * theirs serve only reads that set the same. */
+static Str kept_under(const Mssql *mssql, ConnKind kind)
+{
+    switch (kind) {
+    case CONN_CHANGE: return mssql->options.connection;
+    case CONN_TABLE: return mssql->table_connection;
+    default: return STR_EMPTY;
+    }
+}
 
 bool mssql_connect(Mssql *mssql, ConnKind kind, SqlConn **out, Err *err)
 {
     const MssqlOptions *options = &mssql->options;
+    Str                 kept    = kept_under(mssql, kind);
 
-    *out = kind == CONN_CHANGE ? sqldriver_take_kept(options->driver, options->connection) : NULL;
+    *out = kept.len > 0 ? sqldriver_take_kept(options->driver, kept) : NULL;
     if (!*out && !sqldriver_connect(options->driver, options->connection,
                                     options->connect_timeout_s, out, err))
         return false;
-    sqlconn_set_silence_timeout(*out, kind == CONN_TABLE ? 0 : options->silence_timeout_s);
+    bool may_wait = kind == CONN_TABLE || kind == CONN_KEYS;
+    sqlconn_set_silence_timeout(*out, may_wait ? 0 : options->silence_timeout_s);
     return true;
 }
 
-void mssql_give_back(Mssql *mssql, SqlConn *conn)
+void mssql_give_back(Mssql *mssql, ConnKind kind, SqlConn *conn)
 {
-    sqldriver_give_back(mssql->options.driver, mssql->options.connection, conn);
+    sqldriver_give_back(mssql->options.driver, kept_under(mssql, kind), conn);
 }
 
 static const char server_facts_sql[] =
@@ -97,6 +110,16 @@ static bool call_open(Mssql *mssql, void *arg, Err *err)
     return ok;
 }
 
+static Str table_connection(const Mssql *mssql)
+{
+    Buf key = buf_new(mssql->arena, 0);
+
+    buf_append(&key, mssql->options.connection);
+    buf_append_char(&key, '\n');
+    append_read_prefix(mssql, true, &key);
+    return buf_str(&key);
+}
+
 bool mssql_open(const MssqlOptions *options, Mssql **out, Err *err)
 {
     Arena *arena = arena_new();
@@ -110,7 +133,8 @@ bool mssql_open(const MssqlOptions *options, Mssql **out, Err *err)
     mssql->options.connection = str_copy(arena, options->connection);
     mssql->options.time_zone  = str_copy(
          arena, str_is_empty(options->time_zone) ? STR("auto") : options->time_zone);
-    mssql->options.name = str_copy(arena, options->name);
+    mssql->options.name     = str_copy(arena, options->name);
+    mssql->table_connection = table_connection(mssql);
     if (!mssql_retry(mssql, "open", call_open, NULL, err)) {
         mssql_close(mssql);
         return false;

@@ -389,7 +389,7 @@ static void changes_close(RowStream *stream)
     ChangeStream *changes = (ChangeStream *)stream;
 
     sqlresult_close(changes->result);
-    mssql_give_back(changes->mssql, changes->conn);
+    mssql_give_back(changes->mssql, CONN_CHANGE, changes->conn);
     arena_close(changes->block_arena);
     arena_close(changes->constant_arena);
     arena_close(changes->arena); /* the stream lives in it */

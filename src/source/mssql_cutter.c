@@ -12,7 +12,7 @@ struct Cutter {
     Mssql              *mssql;
     const CaptureTable *table;
     const TableCut     *cut;
-    SqlConn            *conn;           /* a `table` connection, for nothing else */
+    SqlConn            *conn;           /* a `keys` connection, for nothing else */
     bool                with_isolation; /* extents and counts too */
 };
 
@@ -52,7 +52,7 @@ static bool ask_once(Mssql *mssql, void *arg, Err *err)
     Question *question = arg;
     Cutter   *cutter   = question->cutter;
 
-    if (!cutter->conn && !mssql_connect(mssql, CONN_TABLE, &cutter->conn, err)) return false;
+    if (!cutter->conn && !mssql_connect(mssql, CONN_KEYS, &cutter->conn, err)) return false;
     if (mssql_rows_on(cutter->conn, question->text, question->params, question->param_count,
                       question->limit, question->arena, question->rows, err))
         return true;

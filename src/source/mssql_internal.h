@@ -31,14 +31,16 @@ typedef struct ColumnCache ColumnCache;
 struct Mssql {
     MssqlOptions options;
     Arena       *arena;
-    SqlConn     *meta;
-    ServerFacts  facts;
-    ServerClock  clock;
-    bool         has_clock;
-    bool         clock_is_guess;  /* Q05: right until the next daylight-saving change */
-    Str          pending_warning; /* for the next mssql_refresh_clock; empty: none */
-    int          retry_depth;     /* a question inside mssql_retry does not retry by itself */
-    Arena       *cache_arena;
+    Str table_connection; /* what kept connections with the settings of table reads are found under */
+    SqlConn    *meta;
+    ServerFacts facts;
+    ServerClock clock;
+    bool        has_clock;
+    bool        clock_is_guess;          /* Q05: right until the next daylight-saving change */
+    Str         pending_warning;         /* for the next mssql_refresh_clock; empty: none */
+    Lsn         neighbour_of, neighbour; /* the last LSN asked for what comes before it, and that */
+    int         retry_depth; /* a question inside mssql_retry does not retry by itself */
+    Arena      *cache_arena;
     ColumnCache *cache;
     Str          last_schema, last_table; /* of the last table found: Q19 before Q18 */
     Arena       *last_arena;
@@ -48,15 +50,16 @@ struct Mssql {
 typedef enum ConnKind {
     CONN_META,   /* questions; one, as long as it works */
     CONN_CHANGE, /* a range of a change table */
-    CONN_TABLE, /* reads of the source table, which may wait for a writer for as long as it takes */
+    CONN_TABLE,  /* rows of the source table, which may wait for a writer for as long as it takes */
+    CONN_KEYS,   /* questions about its keys, which may as well; for one Cutter */
 } ConnKind;
 
-/* Connects with the options' string and timeouts; for a range of changes a kept connection will do
- * (is_reused: it may turn out dead). */
+/* Connects with the options' string and timeouts; for a range of changes, or rows of the table, one that was kept
+ * for the like will do (is_reused: it may turn out dead). */
 bool mssql_connect(Mssql *mssql, ConnKind kind, SqlConn **out, Err *err) MUST_CHECK;
-/* The range is read: the connection waits for the next one if nothing was wrong with it. Accepts
+/* The range is read: the connection waits for the next one of its kind if nothing was wrong with it. Accepts
  * NULL. */
-void mssql_give_back(Mssql *mssql, SqlConn *conn);
+void mssql_give_back(Mssql *mssql, ConnKind kind, SqlConn *conn);
 
 /* --- small results --- */
 typedef struct Rows {

@@ -137,7 +137,13 @@ bool mssql_previous_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
         *out = LSN_ZERO;
         return true;
     }
-    return mssql_retry(mssql, "previous_lsn", call_neighbour, &call, err);
+    if (!lsn_equal(mssql->neighbour_of, lsn)) { /* arithmetic: the answer never changes */
+        if (!mssql_retry(mssql, "previous_lsn", call_neighbour, &call, err)) return false;
+        mssql->neighbour_of = lsn;
+        mssql->neighbour    = *out;
+    }
+    *out = mssql->neighbour;
+    return true;
 }
 
 /* --- commits (Q10) --- */

@@ -76,7 +76,7 @@ static void table_close(RowStream *stream)
     TableStream *table = (TableStream *)stream;
 
     sqlresult_close(table->result);
-    sqlconn_close(table->conn);
+    mssql_give_back(table->mssql, CONN_TABLE, table->conn);
     arena_close(table->constant_arena);
     arena_close(table->arena); /* the stream lives in it */
 }
@@ -127,6 +127,25 @@ static bool check_result(const TableStream *table, const Schema *columns, Err *e
            err_set(err, ERR_QUERY, "the source table answered with other columns than asked for");
 }
 
+/* A kept connection that had died unseen is no failure of this read: it is asked for on a new one. */
+static bool ask_for_rows(TableStream *table, const SqlQuery *query, Err *err)
+{
+    Mssql *mssql = table->mssql;
+
+    for (;;) {
+        if (!mssql_connect(mssql, CONN_TABLE, &table->conn, err)) return false;
+        if (sqlconn_query(table->conn, query, &table->result, err)) return true;
+        if (!table->conn->is_reused || !sqlconn_is_dead(table->conn)) return false;
+        log_debug(mssql->options.log, "source", "a kept connection had died",
+                  LOG_STR("capture_instance", mssql->options.name),
+                  LOG_TEXT("error", err->message));
+        sqlconn_close(table->conn);
+        table->conn = NULL;
+        sqldriver_close_kept(mssql->options.driver, mssql->options.connection);
+        err_clear(err);
+    }
+}
+
 static bool open_part(TableStream *table, const TableRead *read, Err *err)
 {
     KeyParams params = {0};
@@ -137,10 +156,9 @@ static bool open_part(TableStream *table, const TableRead *read, Err *err)
                            "t", table->arena, &table->list, err))
         return false;
     if (!part_text(table, read, &query.text, &params, err)) return false;
-    if (!mssql_connect(table->mssql, CONN_TABLE, &table->conn, err)) return false;
     query.params      = params.items;
     query.param_count = params.count;
-    if (!sqlconn_query(table->conn, &query, &table->result, err))
+    if (!ask_for_rows(table, &query, err))
         return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table,
                                          err);
     return check_result(table, read->columns, err);

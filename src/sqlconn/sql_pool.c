@@ -48,7 +48,7 @@ static void discard(KeptConn kept)
     arena_close(kept.arena);
 }
 
-/* One that has been idle for too long, or (with a string) any of that string. */
+/* One that has been idle for too long, or (with a string) any whose string begins with it. */
 static bool take_old(SqlPool *pool, Str connection, KeptConn *out)
 {
     int64_t now_ns = clock_monotonic_ns(pool->clock);
@@ -57,7 +57,7 @@ static bool take_old(SqlPool *pool, Str connection, KeptConn *out)
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->count && !found; i++) {
         found = now_ns - pool->kept[i].since_ns > pool->idle_ns_max ||
-                (connection.ptr && str_equal(pool->kept[i].connection, connection));
+                (connection.ptr && str_starts_with(pool->kept[i].connection, connection));
         if (found) *out = take_at(pool, i);
     }
     pthread_mutex_unlock(&pool->lock);

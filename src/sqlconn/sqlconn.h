@@ -125,7 +125,8 @@ SqlConn *sqldriver_take_kept(SqlDriver *driver, Str connection);
 /* Keeps the connection if it is clean (no failure, every result read to its end), else closes it.
  * Whoever changed the session's settings closes it instead. Accepts NULL. */
 void sqldriver_give_back(SqlDriver *driver, Str connection, SqlConn *conn);
-/* Closes the kept ones of that string: when one of them is found dead, they all may be. */
+/* Closes the kept ones of that string, and of those that begin with it (whoever keeps one with other settings adds
+ * them to its string): when one of them is found dead, they all may be. */
 void sqldriver_close_kept(SqlDriver *driver, Str connection);
 /* Closes those that have been idle for too long. */
 void sqldriver_close_idle(SqlDriver *driver);

@@ -1,4 +1,6 @@
 /* The rows of a snapshot (algorithms.md 3.3, 4.11; Q29). */
+#include "source/mssql_internal.h"
+#include "sqlconn/sqlconn_internal.h"
 #include "table_fixture.h"
 
 static const Column wanted_columns[] = {{.name = {"note", 4}, .type = {.kind = TYPE_STRING}},
@@ -137,6 +139,72 @@ static void a_part_reads_its_pieces_behind_the_prefix(void **state)
     source_test_close(&test);
 }
 
+static void close_with_pool(SourceTest *test)
+{
+    sqldriver_close_kept(fake_server_driver(test->server), STR("Server=h"));
+    sql_pool_close(fake_server_driver(test->server)->pool);
+    source_test_close(test);
+}
+
+/* `count` chunks one after the other, with connections kept in between. */
+static void read_chunks(SourceTest *test, TableFixture *fixture, int count)
+{
+    int64_t rows;
+    Str     text;
+
+    table_begin(fixture, 1);
+    for (int i = 0; i < count; i++) {
+        TableRead read = whole_table(fixture);
+        assert_ok(read_part(test, &read, &text, &rows), &test->err);
+        assert_int_equal(rows, 1);
+    }
+    assert_int_equal(count_in(buf_str(&test->log_text), " WARN "), 0);
+}
+
+static void a_connection_serves_one_chunk_after_the_other(void **state)
+{
+    static const FakeAnswer answers[] = {
+        FACTS_2022,
+        {.expect = "SELECT t.[note]", .columns = "note STRING, id INT", .rows = "a|1\n"}};
+    SourceTest   test;
+    TableFixture fixture;
+
+    (void)state;
+    source_test_open(&test, answers, COUNT_OF(answers));
+    sqldriver_keep_connections(fake_server_driver(test.server), test.clock, 1000);
+    read_chunks(&test, &fixture, 3);
+    assert_int_equal(fake_server_connections(test.server), 2); /* with the one for questions */
+    test.mssql->table_connection = STR("Server=h\nSET LOCK_TIMEOUT 5; "); /* other settings */
+    read_chunks(&test, &fixture, 1);
+    assert_int_equal(fake_server_connections(test.server), 3);
+    close_with_pool(&test);
+}
+
+static void a_kept_connection_that_died_is_no_failure_of_a_chunk(void **state)
+{
+    static const FakeAnswer answers[] = {
+        FACTS_2022,
+        {.expect  = "SELECT t.[note]",
+         .columns = "note STRING, id INT",
+         .rows    = "a|1\n",
+         .times   = 1},
+        {.expect   = "SELECT t.[note]",
+         .code     = ERR_SOURCE,
+         .sqlstate = "08S01",
+         .times    = 1,
+         .kills    = true},
+        {.expect = "SELECT t.[note]", .columns = "note STRING, id INT", .rows = "a|1\n"}};
+    SourceTest   test;
+    TableFixture fixture;
+
+    (void)state;
+    source_test_open(&test, answers, COUNT_OF(answers));
+    sqldriver_keep_connections(fake_server_driver(test.server), test.clock, 1000);
+    read_chunks(&test, &fixture, 2);
+    assert_int_equal(fake_server_connections(test.server), 3);
+    close_with_pool(&test);
+}
+
 typedef struct Explained {
     int32_t     native;
     ErrCode     from, to;
@@ -183,6 +251,8 @@ int main(void)
         cmocka_unit_test(rows_carry_the_stamp_and_operation_zero),
         cmocka_unit_test(a_chunks_rows_carry_its_number_and_its_snapshot),
         cmocka_unit_test(a_part_reads_its_pieces_behind_the_prefix),
+        cmocka_unit_test(a_connection_serves_one_chunk_after_the_other),
+        cmocka_unit_test(a_kept_connection_that_died_is_no_failure_of_a_chunk),
         cmocka_unit_test(errors_of_the_table_say_what_to_do),
     };
     return RUN_TESTS(tests);
