@@ -45,6 +45,7 @@ demo: setup
 bench: setup
 	$(call script,bench/simulator)
 	$(call script,bench/run)
+	$(call script,bench/snapshots)
 	$(call script,bench/delta_log)
 	$(call script,bench/delta_scan)
 interop: setup-interop
