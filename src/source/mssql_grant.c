@@ -156,6 +156,13 @@ bool mssql_explain_table_error(const Mssql *mssql, Str source_schema, Str source
                str_printf(scratch,
                           "a key column of %.*s has another type than when the bounds were planned",
                           STR_ARG(table)));
+    else if (err->code == ERR_LOCK_TIMEOUT)
+        reword(err, ERR_LOCK_TIMEOUT,
+               str_printf(scratch,
+                          "%.*s: another transaction held a lock for longer than lock_timeout_ms "
+                          "(%lld); nothing was committed: run this again once that transaction is "
+                          "over, set lock_timeout_ms higher, or isolation to snapshot",
+                          STR_ARG(table), (long long)mssql->options.lock_timeout_ms));
     else if (err->native == 3952 || err->native == 3954)
         reword(err, ERR_SOURCE_STATE,
                str_printf(scratch,

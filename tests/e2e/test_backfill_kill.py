@@ -51,7 +51,7 @@ def change(rng):
 
 
 @test
-def killed_snapshots_of_a_large_table_lose_nothing_and_double_nothing(folder):
+def killed_snapshots_of_a_large_table_lose_nothing_and_double_nothing(folder):  # T4.47
     seed = int(os.environ.get("TIDELAKE_SEED", random.randrange(1 << 30)))
     print(f"# seed {seed}, {KILLS} kills, {ROWS} rows", flush=True)
     rng, began = random.Random(seed), time.monotonic()

@@ -109,6 +109,78 @@ def a_seek_reads_one_row_more_than_it_leaves_a_piece(folder):  # T4.45
     finally:
         server.close()
 
+@on_each_source
+def a_range_that_is_held_delays_its_wave_alone(folder, server):  # T4.47
+    table = make_table(server, "held", "id int NOT NULL PRIMARY KEY, v varchar(20) NULL", [f"({n}, 'first')" for n in range(1, 2001)])
+    chunked = Chunked(Lake(folder / "lake", server), table, 100)
+    stream = Running(chunked.stream("--trigger", "continuous"), folder)
+
+    def change(rng):
+        old, new = (rng.choice([rng.randrange(1, 890), rng.randrange(960, 2400)]) for _ in range(2))
+        return (f"INSERT dbo.{table} SELECT {new}, 'new' WHERE NOT EXISTS (SELECT 1 FROM dbo.{table} WHERE id = {new}); UPDATE dbo.{table} SET v = 'changed' WHERE id = {old}; "
+                f"DELETE FROM dbo.{table} WHERE id = {rng.randrange(960, 2400)}; UPDATE dbo.{table} SET id = {new + 5000} WHERE id = {new} AND NOT EXISTS (SELECT 1 FROM dbo.{table} WHERE id = {new + 5000});")
+
+    open_snapshot(chunked)
+    tidelake(*chunked.backfill("--max-waves", "1"), check=True)
+    writer = Changes(server, change, 1, pause=0.1)
+    try:
+        stream.poll()
+        with Holder(server, f"UPDATE dbo.{table} SET v = 'held' WHERE id BETWEEN 901 AND 950;") as holder:
+            with Started(folder, chunked.backfill("--require-done")) as backfill:
+                wait_until_blocked(server, backfill)
+                began = time.monotonic()
+                server.sql(f"INSERT dbo.{table} VALUES (99999, 'meanwhile');")
+                wait_for("the change in bronze", lambda: chunked.has_bronze() and chunked.lake.query(f"bronze/{table}", "SELECT count(*) FROM t WHERE id = 99999") == [[1]], 60)
+                tidelake(*chunked.apply(), check=True)
+                equal(chunked.lake.query(f"silver/{table}", "SELECT count(*) FROM t WHERE id = 99999"), [[1]], "silver goes on")
+                stream.poll()
+                equal([backfill.poll(), chunked.marks()["complete"]], [None, False], "a backfill whose wave waits")
+                waves = chunked.waves_recorded()
+                held_ms = int(1000 * (time.monotonic() - began))
+                holder.let_go()
+        writer.stop()
+        stream.end()
+    finally:
+        writer.must_stop.set()
+        stream.close()
+    server.scan()
+    check_silver(chunked)
+    check_snapshot(chunked, "id")
+    check_changes(chunked, server)
+    told = chunked.lake.query("ops/facts", "SELECT DISTINCT (detail->>'$.wave')::INT, duration_ms FROM t WHERE event = 'snapshot_chunk' AND duration_ms >= "
+                              f"{held_ms} ORDER BY 1")
+    equal([wave for wave, _ in told], [waves], f"waves that took the {held_ms} ms of the lock ({told})")
+
+
+# --- a lock timeout, a deadlock ---
+
+@on_each_source
+def a_lock_timeout_in_a_chunk_says_which_and_the_next_call_goes_on(folder, server):
+    chunked, hold = lockable(folder, server, "by_number")
+    tidelake(*chunked.backfill("--max-waves", "1"), check=True)
+    with Holder(server, hold(700)):  # in chunk 3
+        failed = tidelake(*chunked.backfill("--lock-timeout-ms", "200"))
+        equal(failed.code, 1, failed.stderr)
+        holds(failed.last_error(), "chunk 3 of wave 1", f"[{chunked.table}]: another transaction held a lock for longer than lock_timeout_ms (200)", "isolation to snapshot")
+        equal([failed.stderr.count("trying again"), chunked.waves_recorded()], [3, 1], "attempts before it gave up; waves that are in")
+    done = tidelake(*chunked.backfill("--lock-timeout-ms", "200", "--require-done", "--json"), check=True).json()
+    first = chunked.lake.query(f"bronze/{chunked.table}", "SELECT count(*) FROM t WHERE _operation = 0 AND _chunk < 2")[0][0]
+    equal(done["rows"], 2000 - first, "rows of the call that went on")
+    check_snapshot(chunked, "id")
+
+
+@test
+def a_deadlock_in_a_chunk_is_tried_again(folder):
+    server = SimServer(folder)
+    try:
+        chunked, _ = lockable(folder, server, "by_number")
+        server.sql("EXEC tidesim.fault @action = 'deadlock', @at = 'row', @n = 20, @pattern = '%t.[[]v] FROM [[]dbo].[[]by_number]%', @nth = 3;")
+        done = tidelake(*chunked.backfill("--require-done"), check=True)
+        equal([done.stderr.count("trying again"), done.stderr.count("native=1205")], [1, 1], done.stderr)
+        check_snapshot(chunked, "id")
+    finally:
+        server.close()
+
 
 # --- the open ---
 

@@ -184,7 +184,9 @@ static void locks_and_isolation_of_a_snapshot_are_passed_through(void **state) /
     options.source.lock_timeout_ms = 0;
     Process *process               = process_open(world, "locked");
     assert_false(process_stream(process, &options));
-    assert_err(&process->err, ERR_LOCK_TIMEOUT, "");
+    assert_err(&process->err, ERR_LOCK_TIMEOUT,
+               "[dbo].[orders]: another transaction held a lock for longer than lock_timeout_ms "
+               "(0); nothing was committed: run this again");
     assert_int_equal(process->err.native, 1222);
     process_close(process);
     world_exec(world, "EXEC tidesim.gate N'shop.dbo.orders', N'release'");
