@@ -13,7 +13,8 @@
 #define BRONZE_PATH "lake/bronze"
 #define SILVER_PATH "lake/silver"
 
-/* One bronze row. Operation 0 is a snapshot's: `cmd` and `seq` are NULL, `_snapshot` is `lsn`. */
+/* One bronze row. Operation 0 is a snapshot's: `cmd` and `seq` are NULL, `_snapshot` is `lsn`, unless the lake says that
+ * it is a chunk's. */
 typedef struct BronzeRow {
     unsigned    lsn;
     int         cmd;
@@ -30,8 +31,15 @@ typedef struct ApplyLake {
     bool       without_command_id;
     bool       without_vectors; /* silver that is made takes no deletion vectors */
     ColumnType key_type;        /* of what is put down from now on */
-    Bronze    *bronze;
-    int64_t    batches;
+    const Str *keys;            /* of silver; NULL: id */
+    size_t     key_count;
+    const Str *instances; /* the table's; NULL: dbo_t */
+    size_t     instance_count;
+    unsigned   snapshot; /* not 0: rows of operation 0 are of `chunk` of this one, stamped by LSN */
+    int        chunk;
+    Str     newer_instance; /* of the rows put down from now on, which have v's values in w too */
+    Bronze *bronze;
+    int64_t batches;
 } ApplyLake;
 
 UNUSED static ApplyLake apply_lake_open(Duck *duck)
@@ -57,13 +65,19 @@ UNUSED static void set_row(ApplyLake *lake, RowBuilder *builder, const Schema *s
 
 #define AT(name) (size_t) schema_find(schema, STR(name))
     row_builder_begin(builder);
-    row_builder_set_str(builder, AT("_capture_instance"), STR("dbo_t"));
+    row_builder_set_str(builder, AT("_capture_instance"),
+                        lake->newer_instance.len ? lake->newer_instance : STR("dbo_t"));
     row_builder_set_str(builder, AT("_start_lsn"), lsn);
     row_builder_set_i64(builder, AT("_operation"), row->op);
     row_builder_set_i64(builder, AT("_commit_ts"), TEST_UTC_US + row->lsn * INT64_C(60000000));
     if (row->key != NULL_KEY) row_builder_set_i64(builder, AT("id"), row->key);
     if (row->v) row_builder_set_str(builder, AT("v"), str_from_c(row->v));
-    if (row->op == 0) {
+    if (row->v && lake->newer_instance.len)
+        row_builder_set_str(builder, AT("w"), str_from_c(row->v));
+    if (row->op == 0 && lake->snapshot) {
+        row_builder_set_str(builder, AT("_snapshot"), lsn_str(arena, lsn_number(lake->snapshot)));
+        row_builder_set_i64(builder, AT("_chunk"), lake->chunk);
+    } else if (row->op == 0) {
         row_builder_set_str(builder, AT("_snapshot"), lsn);
     } else {
         row_builder_set_str(builder, AT("_seqval"), lsn_str(arena, lsn_number(row->seq)));
@@ -78,7 +92,7 @@ UNUSED static const Schema *rows_schema(ApplyLake *lake)
 {
     const Schema *have    = delta_table_get_schema(bronze_get_table(lake->bronze));
     Schema       *schema  = ARENA_NEW(lake->lake->arena, Schema);
-    Column       *columns = ARENA_ARRAY(lake->lake->arena, Column, have->column_count);
+    Column       *columns = ARENA_ARRAY(lake->lake->arena, Column, have->column_count + 1);
 
     *schema = schema_copy(lake->lake->arena, have);
     for (size_t i = 0; i < schema->column_count; i++) {
@@ -86,6 +100,9 @@ UNUSED static const Schema *rows_schema(ApplyLake *lake)
         if (str_equal_c(columns[i].name, "id")) columns[i].type = lake->key_type;
     }
     schema->columns = columns;
+    if (lake->newer_instance.len && schema_find(schema, STR("w")) < 0)
+        columns[schema->column_count++] = (Column){.name = STR("w"),
+                                                   .type = COLUMN_TYPE(TYPE_STRING)};
     return schema;
 }
 
@@ -93,8 +110,9 @@ UNUSED static const Schema *rows_schema(ApplyLake *lake)
 UNUSED static void put_rows(ApplyLake *lake, const BronzeRow *rows, size_t count)
 {
     const Column columns[] = {{.name = {"id", 2}, .type = lake->key_type},
-                              {.name = {"v", 1}, .type = {.kind = TYPE_STRING}}};
-    const Schema captured  = {.columns = columns, .column_count = 2};
+                              {.name = {"v", 1}, .type = {.kind = TYPE_STRING}},
+                              {.name = {"w", 1}, .type = {.kind = TYPE_STRING}}};
+    const Schema captured  = {.columns = columns, .column_count = lake->newer_instance.len ? 3 : 2};
     Lake        *in        = lake->lake;
     DeltaWriter *writer    = NULL;
     DeltaAdd     add;
@@ -135,10 +153,10 @@ UNUSED static bool try_apply(ApplyLake *lake, bool with_facts, ApplyResult *out)
                                     .silver           = {STR(SILVER_PATH), STR(SILVER_PATH)},
                                     .control          = {STR("control"), STR("lake/control")},
                                     .granularity      = GRANULARITY_HOUR,
-                                    .instances        = instances,
-                                    .instance_count   = 1,
-                                    .keys             = keys,
-                                    .key_count        = 1,
+                                    .instances        = lake->instances ? lake->instances : instances,
+                                    .instance_count   = lake->instances ? lake->instance_count : 1,
+                                    .keys             = lake->keys ? lake->keys : keys,
+                                    .key_count        = lake->keys ? lake->key_count : 1,
                                     .deletion_vectors = !lake->without_vectors};
 
     if (with_facts) options.facts = (TableRef){STR("facts"), STR("lake/facts")};
