@@ -411,10 +411,10 @@ void bronze_close_query(SnapshotQuery *query)
     arena_close(query->arena);
 }
 
-static bool find_snapshot(Bronze *bronze, OptLsn above, Str where, bool *found, Offset *out,
-                          Err *err)
+static bool find_snapshot(Bronze *bronze, OptLsn above, bool is_whole, Str where, bool *found,
+                          Offset *out, Err *err)
 {
-    SnapshotQuery query = {.is_whole = true, .arena = arena_new()};
+    SnapshotQuery query = {.is_whole = is_whole, .arena = arena_new()};
     RowBlock      block;
     bool          is_empty;
     bool          ok = (!bronze->table || delta_table_refresh(bronze->table, err)) &&
@@ -438,7 +438,7 @@ bool bronze_find_snapshot(Bronze *bronze, const Str *instances, size_t instance_
     if (instance_count > 0)
         where = str_printf(scratch, "_chunk IS NULL AND lower(_capture_instance) IN (%.*s)",
                            STR_ARG(instance_list(scratch, instances, instance_count)));
-    bool ok = find_snapshot(bronze, above, where, found, out, err);
+    bool ok = find_snapshot(bronze, above, true, where, found, out, err);
     arena_close(scratch);
     return ok;
 }
@@ -458,7 +458,8 @@ bool bronze_find_snapshot_where(Bronze *bronze, const Str *instances, size_t ins
     if (filter->until.is_set)
         buf_printf(&where, " AND _commit_ts <= make_timestamp(%lld)",
                    (long long)filter->until.utc_us);
-    bool ok = find_snapshot(bronze, (OptLsn){0}, buf_str(&where), found, out, err);
+    bool ok = find_snapshot(bronze, (OptLsn){0}, !filter->with_chunks, buf_str(&where), found, out,
+                            err);
     arena_close(scratch);
     return ok;
 }

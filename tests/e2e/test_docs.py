@@ -50,7 +50,7 @@ def completed(*words):
 @test
 def the_shell_completes_commands_options_and_choices(folder):
     tidelake_path, tidesim_path = program("tidelake"), program("tidesim")
-    equal(completed(tidelake_path, "s"), ["stream"])
+    equal(completed(tidelake_path, "s"), ["stream", "snapshot", "seed"])
     equal(completed(tidesim_path, ""), ["serve", "exec", "--help", "--version"])
     equal(completed(tidelake_path, "stream", "--max"), ["--max-commits-per-batch", "--max-batches"])
     equal(completed(tidelake_path, "stream", "--trigger", ""), ["available-now", "interval", "continuous"])
