@@ -8,25 +8,22 @@
 
 /* MIN and MAX come after S, so that what is inserted later lies in the stream. */
 static bool read_extent(Cutter *cutter, const TableCut *cut, Arena *arena, SnapshotExtent *out,
-                        bool *is_empty, Err *err)
+                        Err *err)
 {
     KeyInterval    whole  = {.has_from = false};
     KeyExtent      extent = {.is_found = false};
     const KeyPart *last   = NULL;
 
-    *out      = (SnapshotExtent){.max = BOUND_OPEN};
-    *is_empty = false;
+    *out = (SnapshotExtent){.max = BOUND_OPEN};
     if (!cut->can_bound) return true;
     if (cut->is_integer) {
         if (!cutter_find_extents(cutter, &whole, 1, &extent, err)) return false;
-        *is_empty = !extent.is_found;
         if (!extent.is_found) return true;
         *out = (SnapshotExtent){
             .is_integer = true, .lo = extent.min, .hi = extent.max, .max = BOUND_OPEN};
         return cutter_estimate_rows(cutter, &out->row_estimate, err);
     }
     if (!cutter_find_last(cutter, arena, &last, err)) return false;
-    *is_empty = !last;
     if (last && (cut->column_count > 1 || !last[0].is_null))
         out->max = bound_to_json(arena, cut, last);
     return true;
@@ -81,7 +78,7 @@ bool chunked_open(Env *env, Mssql *mssql, const StreamOptions *options, const Ca
     ChunkedOpen  open    = {.generation = OPT_I64(generation), .has_bounds = true};
     Offset       at;
     TableCut     cut;
-    bool         is_empty, ok = false;
+    bool         ok = false;
     DeltaOutcome outcome;
 
     if (!snapshot_stamp(mssql, &table->instances[table->configured], &at, err)) goto done;
@@ -93,7 +90,7 @@ bool chunked_open(Env *env, Mssql *mssql, const StreamOptions *options, const Ca
         goto done;
     }
     cutter = cutter_new(scratch, mssql, table, &cut);
-    if (!read_extent(cutter, &cut, scratch, &open.extent, &is_empty, err)) goto done;
+    if (!read_extent(cutter, &cut, scratch, &open.extent, err)) goto done;
     if (!cut.can_bound) warn_of_one_chunk(env, options, &cut);
     open.keys      = cut.names;
     open.key_count = cut.column_count;

@@ -40,7 +40,7 @@ static void check_bound(const CapturedColumn *column, bool can, Arena *arena, Ta
         note(arena, &cut->why_not, column, "is no longer a column of the table");
     else if (column->is_computed)
         note(arena, &cut->why_not, column, "is computed");
-    else if (!can && column->collation.len == 0 && column_type_is_text(column->type))
+    else if (!can && (column->sql_type == SQL_TYPE_CHAR || column->sql_type == SQL_TYPE_VARCHAR))
         note(arena, &cut->why_not, column, "has a collation that the login cannot see");
     else if (!can)
         note(arena, &cut->why_not, column,

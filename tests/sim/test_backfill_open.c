@@ -80,12 +80,207 @@ static void a_table_that_was_empty_is_complete(void **state) /* T4.13, case A11 
     world_close(world);
 }
 
+/* --- one open --- */
+
+static Str opened_at(World *world)
+{
+    return str_trim(
+        world_rows(world, "SELECT max_lsn FROM {" FACTS "} WHERE event = 'snapshot_open'"));
+}
+
+/* Each S that was tried has its plans row; the facts name the one that counts. */
+static void a_death_before_the_facts_row_opens_again(void **state) /* T4.4 */
+{
+    World          *world   = shop_open(state, 1);
+    StreamOptions   stream  = shop_chunked();
+    BackfillOptions options = shop_backfill(2, 2);
+
+    shop_fill(world, 0, 4);
+    shop_crash_at(world, &stream, FACTS_COMMIT(1), false);
+    assert_rows(world, "1\n", "SELECT count(*) FROM {" PLANS "}");
+    shop_fill(world, 10, 2);
+    (void)shop_run_chunked(world);
+    assert_rows(world, "1\n", "SELECT count(*) FROM {" FACTS "} WHERE event = 'snapshot_open'");
+    assert_rows(world, "2|2\n",
+                "SELECT count(*), count(DISTINCT snapshot) FROM {" PLANS
+                "} WHERE event = 'snapshot_open'");
+    Str opened = opened_at(world);
+    assert_backfill_done(world, &options, 6);
+    assert_str_is(str_trim(world_rows(world, "SELECT DISTINCT _snapshot FROM {" BRONZE "}")),
+                  str_c(world_arena(world), opened));
+    assert_rows(world, "6\n",
+                "SELECT \"rows\" FROM {" FACTS "} WHERE event = 'bootstrap' AND max_lsn = '%s'",
+                str_c(world_arena(world), opened));
+    world_close(world);
+}
+
+/* --- two at the same instant --- */
+
+typedef struct OtherRun {
+    World *world;
+    bool   commits_before, dies, has_run;
+} OtherRun;
+
+static void let_other_open(void *arg, uint64_t step, const char *operation, Str path)
+{
+    OtherRun     *other  = arg;
+    StreamOptions stream = shop_chunked();
+
+    (void)step, (void)operation, (void)path;
+    if (other->has_run) return;
+    other->has_run = true;
+    if (other->commits_before) shop_fill(other->world, 10, 1);
+    if (other->dies)
+        shop_crash_at(other->world, &stream, FACTS_COMMIT(1), true);
+    else
+        (void)world_stream(other->world, &stream);
+}
+
+/* Whoever writes the facts row first opens it, at that S for both; it does not matter whether both saw the same S. */
+static void two_opens_at_once_are_one(void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        World          *world   = shop_open(state, 1);
+        StreamOptions   stream  = shop_chunked();
+        BackfillOptions options = shop_backfill(2, 2);
+        OtherRun        other   = {.world = world, .commits_before = i % 2 == 1, .dies = i < 2};
+        Process        *process = process_open(world, "first");
+
+        shop_fill(world, 0, 4);
+        process->plan = (FaultPlan){.only_path_containing = STR(FACTS_COMMIT(1)),
+                                    .on_step              = let_other_open,
+                                    .on_step_arg          = &other};
+        if (process_stream(process, &stream))
+            assert_true(other.dies);
+        else /* the checkpoint is one run's, whoever opened */
+            assert_err(&process->err, ERR_STATE, "another run planned batch 0");
+        assert_true(other.has_run);
+        Str opened = opened_at(world); /* one row, or this is no LSN */
+        if (process->ok) assert_str_is(opened, lsn_format(process->stream.snapshot.lsn).text);
+        process_close(process);
+        StreamResult again = shop_run_chunked(world);
+        assert_str_is(opened, lsn_format(again.snapshot.lsn).text);
+        assert_rows(world, other.commits_before ? "2\n" : "1\n",
+                    "SELECT count(*) FROM {" PLANS "}");
+        assert_backfill_done(world, &options, 4 + other.commits_before);
+        assert_chunks_recorded(world);
+        ApplyOptions apply = shop_apply();
+        (void)world_apply(world, &apply);
+        assert_silver_is_source(world, "orders", "id, note");
+        world_close(world);
+    }
+}
+
+/* --- what it can be cut along --- */
+
+/* Opening along these columns is refused, and no table came to be. */
+static void refuse_keys(World *world, const Str *keys, size_t count, const char *const *parts)
+{
+    StreamOptions stream  = shop_chunked();
+    Process      *process = process_open(world, "refused");
+
+    stream.snapshot_keys      = keys;
+    stream.snapshot_key_count = count;
+    assert_false(process_stream(process, &stream));
+    for (size_t i = 0; parts[i]; i++)
+        assert_err(&process->err, ERR_USAGE, parts[i]);
+    process_close(process);
+    assert_int_equal(world_version(world, PLANS), -1);
+    if (world_version(world, FACTS) >= 0)
+        assert_rows(world, "0\n", "SELECT count(*) FROM {" FACTS "}");
+}
+
+static void a_column_that_cannot_be_cut_along_is_refused(void **state) /* T4.16, T4.46, T12.1 */
+{
+    static const struct {
+        Str         keys[2];
+        const char *parts[4];
+    } cases[] = {
+        {{{"flag", 4}}, {"snapshot_keys", "flag", "bit", "no order"}},
+        {{{"at", 2}}, {"snapshot_keys", "at", "time", "cannot be told to the server exactly"}},
+        {{{"fine", 4}, {"id", 2}},
+         {"snapshot_keys", "fine", "datetime2(7)", "cannot be told to the server exactly"}},
+        {{{"doc", 3}}, {"snapshot_keys", "doc", "xml", "cannot"}},
+        {{{"ver", 3}}, {"snapshot_keys", "ver", "timestamp", "every update moves its row"}},
+        {{{"id", 2}, {"ver", 3}},
+         {"snapshot_keys", "ver", "timestamp", "every update moves its row"}},
+        {{{"nope", 4}}, {"snapshot_keys", "nope", "dbo_orders", "does not capture"}},
+    };
+    World *world = world_open(state, 1);
+
+    world_create(world, "orders",
+                 "id int NOT NULL PRIMARY KEY, flag bit, at time(3), fine datetime2(7), doc xml, "
+                 "ver rowversion");
+    world_commit(world, "INSERT INTO dbo.orders (id, flag) VALUES (1, 1), (2, 0), (3, 1)");
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *parts[] = {cases[i].parts[0], cases[i].parts[1], cases[i].parts[2],
+                               cases[i].parts[3], NULL};
+        refuse_keys(world, cases[i].keys, cases[i].keys[1].len ? 2 : 1, parts);
+    }
+    world_close(world);
+}
+
+/* A unique index may hold what is no choice of one's own. */
+static void an_index_with_a_rowversion_is_planned_and_read(void **state) /* T4.46 */
+{
+    World          *world   = world_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+
+    world_create(world, "orders",
+                 "id int NOT NULL, ver rowversion NOT NULL, note varchar(20), "
+                 "PRIMARY KEY (id, ver)");
+    world_commit(world,
+                 "INSERT INTO dbo.orders (id, note) VALUES (1, 'a'), (1, 'b'), (1, 'c'), (2, "
+                 "'d'), (3, 'e')");
+    (void)shop_run_chunked(world);
+    BackfillResult result = world_backfill(world, &options);
+    assert_int_equal(result.state, BACKFILL_DONE);
+    assert_int_equal(result.chunks_total.value, 2);
+    assert_rows(world, "1|a|0\n1|b|0\n1|c|1\n2|d|1\n3|e|1\n",
+                "SELECT id, note, _chunk FROM {" BRONZE "} ORDER BY id, note");
+    world_close(world);
+}
+
+static void a_table_without_a_way_to_cut_it_is_warned_of_once(void **state) /* T4.52, T12.1 */
+{
+    static const struct {
+        const char *columns;
+        const char *why;
+    } cases[] = {
+        {"id int NULL, note varchar(20) NULL", "no unique index"},
+        {"id time(3) NOT NULL PRIMARY KEY, note varchar(20) NULL", "id (time(3))"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        World          *world   = world_open(state, 1);
+        BackfillOptions options = shop_backfill(1, 2);
+
+        world_create(world, "orders", cases[i].columns);
+        world_commit(world, "INSERT INTO dbo.orders VALUES (%s, 'a'), (%s, 'b'), (%s, 'c')",
+                     i ? "'10:00'" : "1", i ? "'11:00'" : "2", i ? "'12:00'" : "3");
+        (void)shop_run_chunked(world);
+        (void)shop_run_chunked(world); /* opened before: nothing is said again */
+        assert_int_equal(world_line_count(world, "WARN snapshot"), 1);
+        assert_int_equal(world_line_count(world, cases[i].why), 1);
+        assert_int_equal(world_line_count(world, "snapshot_keys"), 1);
+        BackfillResult result = world_backfill(world, &options);
+        assert_int_equal(result.chunks_total.value, 1);
+        assert_int_equal(result.rows, 3);
+        world_close(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_mode_at_a_time),
         cmocka_unit_test(what_was_opened_on_other_columns_is_not_planned),
         cmocka_unit_test(a_table_that_was_empty_is_complete),
+        cmocka_unit_test(a_death_before_the_facts_row_opens_again),
+        cmocka_unit_test(two_opens_at_once_are_one),
+        cmocka_unit_test(a_column_that_cannot_be_cut_along_is_refused),
+        cmocka_unit_test(an_index_with_a_rowversion_is_planned_and_read),
+        cmocka_unit_test(a_table_without_a_way_to_cut_it_is_warned_of_once),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
 }
