@@ -362,7 +362,7 @@ static bool run_waves(Backfill *backfill, Err *err)
             if (ok && !as_read) continue; /* the next begins behind what the commit holds */
             return false;
         }
-        backfill->result->waves += !wave->is_known;
+        backfill->result->waves++;
         start_commit(backfill, wave);
     }
     return finish_commit(backfill, &as_read, err);
@@ -400,7 +400,7 @@ static bool run(Backfill *backfill, Err *err)
     if (backfill->state.is_planned &&
         backfill->state.plan.chunk_rows != backfill->options->chunk_rows)
         log_warn(backfill->env->log, "backfill", "the snapshot was planned with another chunk_rows",
-                 LOG_STR("stream", options->capture_instance),
+                 LOG_STR("stream", options->capture_instance), LOG_LSN("lsn", open->at.lsn),
                  LOG_I64("planned_with", backfill->state.plan.chunk_rows),
                  LOG_I64("asked_for", backfill->options->chunk_rows));
     find_pace(backfill);

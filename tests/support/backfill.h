@@ -86,6 +86,24 @@ UNUSED static void assert_backfill_done(World *world, const BackfillOptions *opt
                 "SELECT count(*), count(DISTINCT id) FROM {" BRONZE "} WHERE _operation = 0");
 }
 
+/* After the rest of the stream and an apply, silver is the table. */
+UNUSED static void assert_silver_follows(World *world)
+{
+    ApplyOptions apply = shop_apply();
+
+    (void)shop_run_chunked(world);
+    (void)world_apply(world, &apply);
+    assert_silver_is_source(world, "orders", "id, note");
+}
+
+/* Does a statement read rows of the table: a chunk, not a bound or a count? */
+UNUSED static bool is_chunk_read(Str sql)
+{
+    return str_find(sql, STR("FROM [dbo].[orders] AS t"), 0) >= 0 &&
+           str_find(sql, STR("GROUP BY x.b"), 0) < 0 &&
+           str_find(sql, STR("ROWS FETCH NEXT 1"), 0) < 0 && str_find(sql, STR("DESC"), 0) < 0;
+}
+
 /* A call that dies at the n-th step whose path holds `path`, before or after its effect. */
 UNUSED static void backfill_crash_at(World *world, const BackfillOptions *options, const char *path,
                                      uint64_t step, bool after_effect)
