@@ -157,19 +157,24 @@ static bool fault_fetch_local(Store *store, Str path, Arena *arena, Str *local_o
          store_fetch_local(fault->inner, path, arena, local_out, err));
 }
 
+static StoreStaging *wrap(FaultStore *fault, Str table_path, StoreStaging *inner)
+{
+    FaultStaging *staging = mem_alloc(sizeof(FaultStaging) + table_path.len + 1);
+
+    staging->base.store = &fault->base;
+    staging->inner      = inner;
+    staging->table_len  = table_path.len;
+    memcpy(staging->table, table_path.ptr, table_path.len);
+    return &staging->base;
+}
+
 static bool open_inner(FaultStore *fault, Str table_path, Str purpose, Str run_id,
                        StoreStaging **out, Err *err)
 {
     StoreStaging *inner = NULL;
     if (!fault->inner->staging_open(fault->inner, table_path, purpose, run_id, &inner, err))
         return false;
-
-    FaultStaging *staging = mem_alloc(sizeof(FaultStaging) + table_path.len + 1);
-    staging->base.store   = &fault->base;
-    staging->inner        = inner;
-    staging->table_len    = table_path.len;
-    memcpy(staging->table, table_path.ptr, table_path.len);
-    *out = &staging->base;
+    *out = wrap(fault, table_path, inner);
     return true;
 }
 
@@ -203,6 +208,32 @@ static bool fault_staging_sync(StoreStaging *staging, Err *err)
     Str           table = {outer->table, outer->table_len};
     STEP((FaultStore *)staging->store, true, "staging_sync", table, err,
          store_staging_sync(outer->inner, err));
+}
+
+static bool fault_staging_seal(StoreStaging *staging, const Str *names, size_t count, Str seal,
+                               Bytes data, Err *err)
+{
+    StoreStaging *inner = ((FaultStaging *)staging)->inner;
+    STEP((FaultStore *)staging->store, true, "staging_seal", seal, err,
+         store_staging_seal(inner, names, count, seal, data, err));
+}
+
+static bool take_inner(FaultStore *fault, Str table_path, Str purpose, Arena *arena,
+                       StoreStagings *out, Err *err)
+{
+    if (!fault->inner->staging_take(fault->inner, table_path, purpose, arena, out, err))
+        return false;
+    for (size_t i = 0; i < out->count; i++)
+        out->items[i] = wrap(fault, table_path, out->items[i]);
+    return true;
+}
+
+static bool fault_staging_take(Store *store, Str table_path, Str purpose, Arena *arena,
+                               StoreStagings *out, Err *err)
+{
+    FaultStore *fault = (FaultStore *)store;
+    STEP(fault, fault->plan->count_reads, "staging_take", table_path, err,
+         take_inner(fault, table_path, purpose, arena, out, err));
 }
 
 /* A process that has died cleans nothing up: its lock goes, its files stay. */
@@ -259,6 +290,8 @@ Store *store_fault_new(Store *inner, FaultPlan *plan)
          .staging_file     = fault_staging_file,
          .staging_publish  = fault_staging_publish,
          .staging_sync     = fault_staging_sync,
+         .staging_seal     = fault_staging_seal,
+         .staging_take     = fault_staging_take,
          .staging_close    = fault_staging_close,
          .staging_abandon  = fault_staging_abandon,
          .close            = fault_close,

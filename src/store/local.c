@@ -471,6 +471,8 @@ Store *store_local_new(Str root)
         .staging_file     = local_staging_file,
         .staging_publish  = local_staging_publish,
         .staging_sync     = local_staging_sync,
+        .staging_seal     = local_staging_seal,
+        .staging_take     = local_staging_take,
         .staging_close    = local_staging_close,
         .staging_abandon  = local_staging_abandon,
         .close            = local_close,

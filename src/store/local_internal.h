@@ -50,6 +50,10 @@ bool local_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *loca
 bool local_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out,
                            Err *err) MUST_CHECK;
 bool local_staging_sync(StoreStaging *staging, Err *err) MUST_CHECK;
+bool local_staging_seal(StoreStaging *staging, const Str *names, size_t count, Str seal, Bytes data,
+                        Err *err) MUST_CHECK;
+bool local_staging_take(Store *store, Str table_path, Str purpose, Arena *arena, StoreStagings *out,
+                        Err *err) MUST_CHECK;
 void local_staging_close(StoreStaging *staging);
 void local_staging_abandon(StoreStaging *staging);
 bool local_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,

@@ -328,6 +328,107 @@ bool local_staging_sync(StoreStaging *staging, Err *err)
     return ok;
 }
 
+/* --- files that outlive their run --- */
+
+static bool write_seal(LocalStaging *local, const char *name, Bytes data, Err *err)
+{
+    char temp[NAME_MAX + 1];
+    int  len = snprintf(temp, sizeof temp, "%s.new", name), fd = -1;
+    bool ok = len > 0 && (size_t)len < sizeof temp;
+
+    if (ok)
+        fd = openat(local->folder_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                    0666);
+    ok = fd >= 0;
+    for (size_t done = 0; ok && done < data.len;) {
+        ssize_t count = write(fd, data.ptr + done, data.len - done);
+        ok            = count >= 0 || errno == EINTR;
+        if (count > 0) done += (size_t)count;
+    }
+    ok = ok && local_sync(fd) == 0 && renameat(local->folder_fd, temp, local->folder_fd, name) == 0;
+    int error = errno;
+    if (fd >= 0) close(fd);
+    return ok ||
+           err_set_errno(err, ERR_STORE, error, "%s/%s: could not be written", local->folder, name);
+}
+
+/* The folder's own name, and those above it, were not made durable when it was opened. */
+static bool sync_folders(LocalStaging *local, Err *err)
+{
+    const char *const above[] = {local->table, local->top, local->purpose};
+
+    for (size_t i = 0; i < COUNT_OF(above); i++) {
+        int  fd = -1;
+        bool ok = local_open_directory(above[i], &fd, err) &&
+                  local_sync_directory(fd, above[i], err);
+        if (fd >= 0) close(fd);
+        if (!ok) return false;
+    }
+    return local_sync_directory(local->folder_fd, local->folder, err);
+}
+
+bool local_staging_seal(StoreStaging *staging, const Str *names, size_t count, Str seal, Bytes data,
+                        Err *err)
+{
+    LocalStaging *local = (LocalStaging *)staging;
+    char          name[NAME_MAX + 1];
+
+    for (size_t i = 0; i < count; i++) {
+        if (names[i].len >= sizeof name)
+            return err_set_errno(err, ERR_STORE, ENAMETOOLONG, "%.*s", STR_ARG(names[i]));
+        (void)snprintf(name, sizeof name, "%.*s", STR_ARG(names[i]));
+        if (!sync_staged(local, name, NULL, err)) return false;
+    }
+    (void)snprintf(name, sizeof name, "%.*s", STR_ARG(seal));
+    /* the files' names first, then the seal's */
+    return local_sync_directory(local->folder_fd, local->folder, err) &&
+           write_seal(local, name, data, err) && sync_folders(local, err);
+}
+
+/* The folder under our lock; NULL when somebody holds it or it is gone. */
+static LocalStaging *take_run(const LocalStaging *purpose, int purpose_fd, const char *run_id)
+{
+    LocalStaging *run;
+    struct stat   mine, named;
+    int           fd = openat(purpose_fd, run_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0) return NULL;
+    run            = mem_alloc(sizeof(LocalStaging));
+    *run           = *purpose;
+    run->folder_fd = fd;
+    bool is_ours   = join(run->folder, sizeof run->folder, run->purpose, str_from_c(run_id)) &&
+                   flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &mine) == 0 &&
+                   stat(run->folder, &named) == 0 && mine.st_dev == named.st_dev &&
+                   mine.st_ino == named.st_ino;
+    if (is_ours) return run;
+    close(fd);
+    mem_free(run);
+    return NULL;
+}
+
+bool local_staging_take(Store *store, Str table_path, Str purpose, Arena *arena, StoreStagings *out,
+                        Err *err)
+{
+    LocalStaging  *place = mem_alloc(sizeof(LocalStaging)); /* large, for a stack */
+    DIR           *runs  = NULL;
+    struct dirent *found;
+    LIST(StoreStaging *) taken = {0};
+
+    *out              = (StoreStagings){0};
+    place->base.store = store;
+    bool ok           = staging_paths(place, table_path, purpose, STR("-"), err);
+    if (ok) runs = opendir(place->purpose);
+    while (runs && (found = readdir(runs)) != NULL) {
+        LocalStaging *run = is_dots(found->d_name) ? NULL
+                                                   : take_run(place, dirfd(runs), found->d_name);
+        if (run) *LIST_PUSH(arena, &taken) = &run->base;
+    }
+    if (runs) closedir(runs);
+    mem_free(place);
+    *out = (StoreStagings){.items = taken.items, .count = taken.count};
+    return ok;
+}
+
 void local_staging_close(StoreStaging *staging)
 {
     LocalStaging *local = (LocalStaging *)staging;

@@ -28,6 +28,7 @@ typedef struct MemoryFile {
     size_t   len;
     int64_t  modified_utc_us;
     bool     is_staged;   /* below a run's folder: written by whoever has its local path */
+    bool     is_sealed;   /* staged, and durable */
     bool     is_unsynced; /* published, but its name is not durable yet */
     bool     was_fetched; /* somebody knows its number, so the descriptor stays open to the end */
 } MemoryFile;
@@ -688,7 +689,7 @@ static bool memory_staging_publish(StoreStaging *staging, Str name, Str path, St
     ok = ok && check_free(memory, &where, err);
     if (ok) {
         rename_file(memory, file, path_str(&where));
-        file->is_staged   = false;
+        file->is_staged = file->is_sealed = false;
         file->is_unsynced = is_in_table_folder(((MemoryStaging *)staging)->run, path_str(&where));
         file->modified_utc_us = clock_utc_us(memory->clock);
         if (out) fill_entry(file, out);
@@ -706,6 +707,57 @@ static bool memory_staging_sync(StoreStaging *staging, Err *err)
     for (size_t i = 0; i < memory->file_count; i++)
         memory->files[i]->is_unsynced = false;
     return end(staging->store, true);
+}
+
+static bool memory_staging_seal(StoreStaging *staging, const Str *names, size_t count, Str seal,
+                                Bytes data, Err *err)
+{
+    MemoryStore *memory = (MemoryStore *)staging->store;
+    MemoryPath   path, where;
+    MemoryFile  *file;
+    bool         ok = true;
+
+    if (!staged_path(staging, seal, &path, err)) return false;
+    if (!begin(staging->store, path_str(&path), "store staging_seal", &where, err)) return false;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok   = staged_path(staging, names[i], &path, err);
+        file = ok ? find(memory, path_str(&path)) : NULL;
+        if (ok && (!file || !is_visible(file)))
+            ok = err_set_errno(err, ERR_NOT_FOUND, ENOENT, "%s: could not be opened", path.text);
+        if (ok) file->is_sealed = true;
+    }
+    if (!ok) return end(staging->store, false);
+    drop_path(memory, path_str(&where));
+    file            = add_file(memory, path_str(&where));
+    file->fd        = new_memfd();
+    file->is_staged = file->is_sealed = true;
+    if (file->fd < 0 || !write_memfd(file->fd, data.ptr, data.len))
+        ok = err_set_errno(err, ERR_STORE, errno, "%s: no memfd", where.text);
+    return end(staging->store, ok);
+}
+
+static bool memory_staging_take(Store *store, Str table_path, Str purpose, Arena *arena,
+                                StoreStagings *out, Err *err)
+{
+    MemoryStore *memory = (MemoryStore *)store;
+    MemoryPath   table;
+    LIST(StoreStaging *) taken = {0};
+
+    *out = (StoreStagings){0};
+    if (!begin(store, table_path, "store staging_take", &table, err)) return false;
+    Str prefix = str_printf(arena, "%s/" STAGING_FOLDER "/%.*s/", table.text, STR_ARG(purpose));
+    for (size_t i = 0; i < memory->run_count; i++) {
+        MemoryRun *run = memory->runs[i];
+
+        if (run->is_held || !str_starts_with(str_from_c(run->folder), prefix)) continue;
+        MemoryStaging *staging    = mem_alloc(sizeof(MemoryStaging));
+        run->is_held              = true;
+        staging->base.store       = store;
+        staging->run              = run;
+        *LIST_PUSH(arena, &taken) = &staging->base;
+    }
+    *out = (StoreStagings){.items = taken.items, .count = taken.count};
+    return end(store, true);
 }
 
 static void leave_staging(StoreStaging *staging, bool keep_files)
@@ -738,7 +790,9 @@ void store_memory_lose_power(Store *store)
 
     (void)pthread_mutex_lock(&memory->lock);
     for (size_t i = memory->file_count; i-- > 0;)
-        if (memory->files[i]->is_unsynced || memory->files[i]->is_staged) drop_file(memory, i);
+        if (memory->files[i]->is_unsynced ||
+            (memory->files[i]->is_staged && !memory->files[i]->is_sealed))
+            drop_file(memory, i);
     (void)pthread_mutex_unlock(&memory->lock);
 }
 
@@ -766,6 +820,8 @@ Store *store_memory_new(Clock *clock, Sched *sched)
          .staging_file     = memory_staging_file,
          .staging_publish  = memory_staging_publish,
          .staging_sync     = memory_staging_sync,
+         .staging_seal     = memory_staging_seal,
+         .staging_take     = memory_staging_take,
          .staging_close    = memory_staging_close,
          .staging_abandon  = memory_staging_abandon,
          .close            = memory_close,

@@ -2,11 +2,14 @@
 #include "store/store.h"
 
 #include "base/buf.h"
+#include "base/checksum.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#define PIECE_BYTES ((size_t)256 << 10)
 
 bool store_read(Store *store, Str path, size_t limit_bytes, Arena *arena, Bytes *out, Err *err)
 {
@@ -156,6 +159,82 @@ void store_staging_close(StoreStaging *staging)
 void store_staging_abandon(StoreStaging *staging)
 {
     if (staging) staging->store->staging_abandon(staging);
+}
+
+bool store_staging_seal(StoreStaging *staging, const Str *names, size_t count, Str seal, Bytes data,
+                        Err *err)
+{
+    return staging->store->staging_seal(staging, names, count, seal, data, err);
+}
+
+bool store_staging_take(Store *store, Str table_path, Str purpose, Arena *arena, StoreStagings *out,
+                        Err *err)
+{
+    Arena *scratch = arena_new();
+    bool   ok = store->staging_take(store, table_path, store_encode_component(scratch, purpose),
+                                    arena, out, err);
+
+    arena_close(scratch);
+    return ok || err_context(err, "staging for %.*s", STR_ARG(purpose));
+}
+
+/* Reads a staged file piece by piece; `data` NULL: only its measure is wanted. */
+static bool read_staged(StoreStaging *staging, Str name, Buf *data, StoreMeasure *out, Err *err)
+{
+    Arena   *scratch = arena_new();
+    Checksum sum     = checksum_begin();
+    Str      local;
+    uint8_t *piece;
+    ssize_t  count = 0;
+    int      fd;
+    bool     ok = store_staging_file(staging, name, scratch, &local, err);
+
+    *out = (StoreMeasure){0};
+    if (!ok) goto done;
+    fd = open(str_c(scratch, local), O_RDONLY | O_CLOEXEC);
+    ok = fd >= 0 ||
+         err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_STORE, errno,
+                       "%.*s: could not be opened at %.*s", STR_ARG(name), STR_ARG(local));
+    if (!ok) goto done;
+    piece = arena_alloc(scratch, PIECE_BYTES);
+    while (ok && (count = read(fd, piece, PIECE_BYTES)) != 0) {
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            ok = err_set_errno(err, ERR_STORE, errno, "%.*s: could not be read at %.*s",
+                               STR_ARG(name), STR_ARG(local));
+            break;
+        }
+        checksum_add(&sum, (Bytes){piece, (size_t)count});
+        out->size_bytes += count;
+        if (data) buf_append_bytes(data, piece, (size_t)count);
+        if (data && data->overflow)
+            ok = err_set(err, ERR_LIMIT, "%.*s: is larger than was ever written, at %.*s",
+                         STR_ARG(name), STR_ARG(local));
+    }
+    (void)close(fd);
+    out->checksum = checksum_end(&sum);
+    ok            = ok && (out->size_bytes > 0 ||
+                err_set(err, ERR_NOT_FOUND, "%.*s: is empty, or not there, at %.*s", STR_ARG(name),
+                                   STR_ARG(local)));
+done:
+    arena_close(scratch);
+    return ok;
+}
+
+bool store_staging_read(StoreStaging *staging, Str name, size_t limit_bytes, Arena *arena,
+                        Bytes *out, Err *err)
+{
+    Buf          buf = buf_new(arena, limit_bytes);
+    StoreMeasure ignored;
+
+    if (!read_staged(staging, name, &buf, &ignored, err)) return false;
+    *out = str_bytes(buf_str(&buf));
+    return true;
+}
+
+bool store_staging_measure(StoreStaging *staging, Str name, StoreMeasure *out, Err *err)
+{
+    return read_staged(staging, name, NULL, out, err);
 }
 
 bool store_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,

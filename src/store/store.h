@@ -48,6 +48,18 @@ typedef struct StoreDeadRun {
     int64_t file_count, size_bytes;
 } StoreDeadRun;
 
+/* The folders of dead runs that were taken over. */
+typedef struct StoreStagings {
+    struct StoreStaging **items;
+    size_t                count;
+} StoreStagings;
+
+/* What a staged file is. */
+typedef struct StoreMeasure {
+    int64_t  size_bytes;
+    uint64_t checksum; /* base/checksum.h */
+} StoreMeasure;
+
 typedef struct StoreDeadRuns {
     StoreDeadRun *items;
     size_t        count;
@@ -73,6 +85,10 @@ struct Store {
     bool (*staging_file)(StoreStaging *staging, Str name, Arena *arena, Str *local_out, Err *err);
     bool (*staging_publish)(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err);
     bool (*staging_sync)(StoreStaging *staging, Err *err);
+    bool (*staging_seal)(StoreStaging *staging, const Str *names, size_t count, Str seal,
+                         Bytes data, Err *err);
+    bool (*staging_take)(Store *store, Str table_path, Str purpose, Arena *arena,
+                         StoreStagings *out, Err *err);
     void (*staging_close)(StoreStaging *staging);
     void (*staging_abandon)(StoreStaging *staging);
     bool (*staging_sweep)(Store *store, Str table_path, bool dry_run, Arena *arena,
@@ -142,6 +158,21 @@ void store_staging_close(StoreStaging *staging);
 /* Lets go of it as the death of a process does: the lock goes, the files stay for the next run to
  * remove. For simulated crashes. Accepts NULL. */
 void store_staging_abandon(StoreStaging *staging);
+/* --- staged files that outlive their run ---
+ * Makes the staged files `names` durable, then writes `data` next to them under the name `seal`, whole or not
+ * at all: who finds the seal finds the files. */
+bool store_staging_seal(StoreStaging *staging, const Str *names, size_t count, Str seal, Bytes data,
+                        Err *err) MUST_CHECK;
+/* Takes the folders of dead runs of a purpose over, each under its lock as if it had been opened: the caller
+ * closes (which removes them) or abandons every one. Before store_staging_open of that purpose, which
+ * removes them. */
+bool store_staging_take(Store *store, Str table_path, Str purpose, Arena *arena, StoreStagings *out,
+                        Err *err) MUST_CHECK;
+/* A staged file's content, or its size and checksum. ERR_NOT_FOUND: it is not there, or empty. */
+bool store_staging_read(StoreStaging *staging, Str name, size_t limit_bytes, Arena *arena,
+                        Bytes *out, Err *err) MUST_CHECK;
+bool store_staging_measure(StoreStaging *staging, Str name, StoreMeasure *out, Err *err) MUST_CHECK;
+
 /* The folders of dead runs below a table, whatever their purpose, those whose lock can be taken;
  * removed unless `dry_run`. `held_out` (may be NULL): how many somebody holds. */
 bool store_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,
@@ -157,14 +188,14 @@ Store *store_local_new(Str root);
  * "processes" of a simulation share one. */
 typedef struct Clock Clock;
 Store               *store_memory_new(Clock *clock, Sched *sched);
-/* What a power failure leaves: staged files are gone, and so are published ones whose names no
+/* What a power failure leaves: staged files that were not sealed are gone, and so are published ones whose names no
  * store_staging_sync made durable. Runs that still hold a staging must be over
  * (store_staging_abandon). */
 void store_memory_lose_power(Store *store);
 
 /* Wraps another store (not owned) and fails or "crashes" at a chosen step. A step is one call that
  * changes something: put_new, replace, remove, remove_directory, staging_publish, staging_sync,
- * staging_sweep (reads can be counted too). After a crash, closing a staging abandons it. */
+ * staging_seal, staging_sweep (reads can be counted too). After a crash, closing a staging abandons it. */
 typedef struct FaultPlan {
     uint64_t fail_at_step; /* 1 is the first step; 0: never */
     bool     after_effect; /* the effect lands, the answer is lost */

@@ -398,6 +398,85 @@ static void the_files_of_a_dead_run_go_with_the_next_of_its_purpose(void **state
             access(str_printf(world->arena, "%s/t/_tidelake_staging", world->dir).ptr, F_OK), -1);
 }
 
+/* What a run sealed before it died, the next one takes over; a run that lives keeps its own. */
+static void sealed_files_are_taken_over(void **state)
+{
+    StoreWorld   *world   = *state;
+    Str           names[] = {STR("a"), STR("b")};
+    StoreStaging *dead    = open_staging(world, STR("backfill.x"));
+    StoreStaging *broken  = open_staging(world, STR("backfill.x"));
+    StoreStaging *alive   = open_staging(world, STR("backfill.x"));
+    StoreStaging *other   = open_staging(world, STR("backfill.y"));
+    StoreStagings taken;
+    StoreMeasure  before, after;
+    StoreEntry    entry;
+    Bytes         seal;
+
+    stage(world, dead, STR("a"), "rows of a");
+    stage(world, dead, STR("b"), "rows of b");
+    stage(world, broken, STR("c"), "half a fi");
+    assert_ok(store_staging_measure(dead, STR("a"), &before, &world->err), &world->err);
+    assert_int_equal(before.size_bytes, 9);
+    assert_ok(
+        store_staging_seal(dead, names, 2, STR("seal"), str_bytes(STR("a and b")), &world->err),
+        &world->err);
+    assert_false(
+        store_staging_seal(broken, names, 1, STR("seal"), str_bytes(STR("a")), &world->err));
+    assert_err(&world->err, ERR_NOT_FOUND, "a");
+    assert_ok(
+        store_staging_seal(alive, NULL, 0, STR("seal"), str_bytes(STR("nothing")), &world->err),
+        &world->err);
+    store_staging_abandon(dead);
+    store_staging_abandon(broken);
+    store_staging_abandon(other);
+
+    assert_ok(store_staging_take(world->store, STR("t"), STR("backfill.x"), world->arena, &taken,
+                                 &world->err),
+              &world->err);
+    assert_int_equal(taken.count, 2);
+    dead = NULL;
+    for (size_t i = 0; i < taken.count; i++) {
+        err_clear(&world->err);
+        if (store_staging_read(taken.items[i], STR("seal"), 100, world->arena, &seal,
+                               &world->err)) {
+            dead = taken.items[i];
+            assert_str_is(bytes_str(seal), "a and b");
+        } else {
+            assert_err(&world->err, ERR_NOT_FOUND, "seal");
+            store_staging_close(taken.items[i]);
+        }
+    }
+    assert_non_null(dead);
+    assert_false(store_staging_read(dead, STR("seal"), 3, world->arena, &seal, &world->err));
+    assert_err(&world->err, ERR_LIMIT, "seal");
+    /* it is held now: neither a second taker nor the next run of the purpose has it */
+    assert_ok(store_staging_take(world->store, STR("t"), STR("backfill.x"), world->arena, &taken,
+                                 &world->err),
+              &world->err);
+    assert_int_equal(taken.count, 0);
+    store_staging_close(open_staging(world, STR("backfill.x")));
+    assert_ok(store_staging_measure(dead, STR("a"), &after, &world->err), &world->err);
+    assert_true(before.checksum == after.checksum);
+    stage(world, dead, STR("a"), "rows of A");
+    assert_ok(store_staging_measure(dead, STR("a"), &after, &world->err), &world->err);
+    assert_true(before.checksum != after.checksum);
+    assert_ok(store_staging_publish(dead, STR("b"), STR("t/b"), &entry, &world->err), &world->err);
+    assert_ok(store_staging_sync(dead, &world->err), &world->err);
+    assert_content(world, "t/b", "rows of b");
+    assert_false(store_staging_measure(dead, STR("b"), &after, &world->err));
+    assert_err(&world->err, ERR_NOT_FOUND, "b");
+    store_staging_close(dead);
+    store_staging_close(alive);
+    store_staging_close(open_staging(world, STR("backfill.y")));
+    if (world->dir)
+        assert_int_equal(
+            access(str_printf(world->arena, "%s/t/_tidelake_staging", world->dir).ptr, F_OK), -1);
+    assert_ok(store_staging_take(world->store, STR("t"), STR("backfill.x"), world->arena, &taken,
+                                 &world->err),
+              &world->err);
+    assert_int_equal(taken.count, 0);
+}
+
 static void closing_removes_what_was_not_published(void **state)
 {
     StoreWorld   *world   = *state;
@@ -577,6 +656,7 @@ int main(void)
         AGAINST_ALL(a_staged_name_does_not_create_anything),
         AGAINST_ALL(two_runs_of_one_purpose_do_not_see_each_other),
         AGAINST_ALL(the_files_of_a_dead_run_go_with_the_next_of_its_purpose),
+        AGAINST_ALL(sealed_files_are_taken_over),
         AGAINST_ALL(closing_removes_what_was_not_published),
         AGAINST_ALL(a_purpose_may_hold_any_character),
         AGAINST_ALL(children_are_files_and_folders_in_order),

@@ -34,6 +34,40 @@ static void a_power_failure_takes_what_was_not_synced(void **state)
     assert_content(world, "t/p0", "rows");
 }
 
+static void a_power_failure_spares_what_was_sealed(void **state)
+{
+    StoreWorld   *world   = *state;
+    StoreStaging *staging = NULL;
+    Str           names[] = {STR("kept")}, local;
+    StoreStagings taken;
+    StoreMeasure  measure;
+
+    assert_ok(
+        store_staging_open(world->store, STR("t"), STR("x"), world->rng, &staging, &world->err),
+        &world->err);
+    assert_ok(store_staging_file(staging, STR("kept"), world->arena, &local, &world->err),
+              &world->err);
+    write_local(local, "rows");
+    assert_ok(store_staging_file(staging, STR("lost"), world->arena, &local, &world->err),
+              &world->err);
+    write_local(local, "rows");
+    assert_ok(
+        store_staging_seal(staging, names, 1, STR("seal"), str_bytes(STR("kept")), &world->err),
+        &world->err);
+    store_staging_abandon(staging);
+    store_memory_lose_power(world->store);
+    assert_ok(
+        store_staging_take(world->store, STR("t"), STR("x"), world->arena, &taken, &world->err),
+        &world->err);
+    assert_int_equal(taken.count, 1);
+    assert_ok(store_staging_measure(taken.items[0], STR("kept"), &measure, &world->err),
+              &world->err);
+    assert_ok(store_staging_measure(taken.items[0], STR("seal"), &measure, &world->err),
+              &world->err);
+    assert_false(store_staging_measure(taken.items[0], STR("lost"), &measure, &world->err));
+    store_staging_close(taken.items[0]);
+}
+
 static void a_fetched_path_keeps_its_content_when_the_file_goes(void **state)
 {
     StoreWorld *world = *state;
@@ -206,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         memory_test(a_power_failure_takes_what_was_not_synced),
+        memory_test(a_power_failure_spares_what_was_sealed),
         memory_test(a_fetched_path_keeps_its_content_when_the_file_goes),
         memory_test(a_staged_file_is_listed_from_its_first_byte_on),
         memory_test(threads_share_one_store),
