@@ -227,6 +227,28 @@ bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t coun
 void delta_writer_discard(DeltaWriter *writer, DeltaTable *table, const DeltaAdd *adds,
                           size_t count);
 void delta_writer_close(DeltaWriter *writer); /* removes what was not published; accepts NULL */
+/* Lets go as a death would: what was sealed stays for the next run. Accepts NULL. */
+void delta_writer_abandon(DeltaWriter *writer);
+
+/* --- staged files that outlive their run ---
+ * Makes the staged files of these adds durable, and tells next to them what they are: `note` is the caller's. With
+ * all its rows read, a run that dies before its commit leaves them to the next one. */
+bool delta_writer_seal(DeltaWriter *writer, const DeltaAdd *adds, size_t count, Str note,
+                       Err *err) MUST_CHECK;
+/* What one dead run left sealed, held under its lock. */
+typedef struct DeltaStaged DeltaStaged;
+/* All that dead runs of a purpose left below a table, which need not be there; what was not sealed whole is removed.
+ * Each is dropped, left or opened. Before delta_writer_open of that purpose. */
+bool delta_staged_take(DeltaContext *context, Str table_path, Str purpose, Arena *arena,
+                       DeltaStaged ***out, size_t *count_out, Err *err) MUST_CHECK;
+Str  delta_staged_note(const DeltaStaged *staged);
+void delta_staged_drop(DeltaStaged *staged);  /* removes it; accepts NULL */
+void delta_staged_leave(DeltaStaged *staged); /* for another run; accepts NULL */
+/* A writer whose files are these, as if it had written them; `schema` as delta_writer_open. `*out` NULL: they are of
+ * no use, and `why_not` tells. Consumes `staged` in any case; the adds live in `arena`. */
+bool delta_writer_open_staged(DeltaTable *table, const Schema *schema, DeltaStaged *staged,
+                              Arena *arena, DeltaWriter **out, DeltaAdd **adds_out,
+                              size_t *count_out, Str *why_not, Err *err) MUST_CHECK;
 
 typedef struct DeltaPair {
     Str key, value;

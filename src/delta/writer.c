@@ -1,34 +1,16 @@
 /* Data files on their way into a table (delta.md 2.1, 2.3): Parquet under names of our own in
  * the staging folder, moved into the table together, and garbage until a commit names them. */
+#include "delta/writer_internal.h"
+
 #include "delta/conform.h"
 #include "delta/deletion_vector.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 
 /* Rows are held in memory until their group is full, by every connection that writes at once
  * (5.12). */
 #define ROW_GROUP_BYTES  (INT64_C(8) << 20)
 #define PREFIX_CHARS_MAX 32
-
-/* Everything that threads share is set before they start, but the number of the next file. */
-struct DeltaWriter {
-    DeltaContext    *context;
-    Arena           *arena;
-    Str              table_path;
-    StoreStaging    *staging;
-    Schema           schema;
-    ColumnMapping    mapping;     /* of its columns: names and ids in the files */
-    bool            *needs_value; /* per column: it has a default, so NULL would be wrong */
-    StatsPlan        stats;
-    DuckWriteOptions options;
-    const char      *codec; /* in the file's name; NULL: none */
-    size_t           prefix_chars;
-    bool             takes_vectors, has_all_bounds;
-    Str              vectors_name; /* of the staged file of vectors; empty: none */
-    Str              published_vectors;
-    atomic_uint      file_count;
-};
 
 static void choose_codec(DeltaWriter *writer, const Header *header)
 {
@@ -82,8 +64,7 @@ static size_t prefix_chars(const Header *header)
     return chars >= 1 && chars <= PREFIX_CHARS_MAX ? (size_t)chars : 2;
 }
 
-bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out,
-                       Err *err)
+DeltaWriter *writer_new(DeltaTable *table, const Schema *schema)
 {
     const Header *header         = table_header(table);
     Arena        *arena          = arena_new();
@@ -111,10 +92,18 @@ bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, Del
     writer->vectors_name = writer->published_vectors = STR_EMPTY;
     choose_codec(writer, header);
     note_defaults(writer, header);
+    return writer;
+}
+
+bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out,
+                       Err *err)
+{
+    DeltaWriter *writer = writer_new(table, schema);
+
     if (!delta_table_check_writable(table, DELTA_APPENDS, err) ||
         !store_staging_open(writer->context->store, writer->table_path, purpose,
                             writer->context->rng, &writer->staging, err)) {
-        arena_close(arena);
+        delta_writer_close(writer);
         return false;
     }
     *out = writer;
@@ -131,6 +120,13 @@ void delta_writer_close(DeltaWriter *writer)
 {
     if (!writer) return;
     store_staging_close(writer->staging);
+    arena_close(writer->arena);
+}
+
+void delta_writer_abandon(DeltaWriter *writer)
+{
+    if (!writer) return;
+    store_staging_abandon(writer->staging);
     arena_close(writer->arena);
 }
 
@@ -311,6 +307,25 @@ static bool publish_vectors(DeltaWriter *writer, Arena *scratch, Err *err)
                                  store_join(scratch, writer->table_path, name), NULL, err);
 }
 
+Str writer_staged_name(Arena *arena, const DeltaAdd *add)
+{
+    Str       path  = delta_path_decode(arena, add->path);
+    ptrdiff_t slash = str_find_last_char(path, '/');
+
+    return str_slice(path, (size_t)(slash + 1), path.len);
+}
+
+/* A file that the run which died had moved into the table is not staged any more, but there. */
+static bool publish_file(DeltaWriter *writer, Str name, Str target, StoreEntry *entry, Err *err)
+{
+    Err why = ERR_INIT;
+
+    if (store_staging_publish(writer->staging, name, target, entry, &why)) return true;
+    return (writer->is_taken && why.code == ERR_NOT_FOUND &&
+            store_stat(writer->context->store, target, entry, &why)) ||
+           err_copy(err, &why);
+}
+
 bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t count, Err *err)
 {
     Arena *scratch = arena_new();
@@ -320,12 +335,10 @@ bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t coun
     for (size_t i = 0; ok && i < count; i++) {
         if (adds[i].row_count == 0) continue;
         StoreEntry entry;
-        Str        path  = delta_path_decode(scratch, adds[i].path);
-        ptrdiff_t  slash = str_find_last_char(path, '/');
-        Str        name  = str_slice(path, (size_t)(slash + 1), path.len);
-        has_any          = true;
-        Str target       = store_join(scratch, writer->table_path, path);
-        ok               = store_staging_publish(writer->staging, name, target, &entry, err);
+        Str        path   = delta_path_decode(scratch, adds[i].path);
+        Str        target = store_join(scratch, writer->table_path, path);
+        has_any           = true;
+        ok = publish_file(writer, writer_staged_name(scratch, &adds[i]), target, &entry, err);
         if (ok && entry.size_bytes != adds[i].size_bytes)
             ok = err_set(err, ERR_STORE, "%.*s is %lld bytes long, and %lld were written",
                          STR_ARG(path), (long long)entry.size_bytes, (long long)adds[i].size_bytes);

@@ -34,12 +34,13 @@ static bool open_mssql(const Backfill *backfill, Mssql **out, Err *err)
 }
 
 /* Of the committing task: the other's connection is busy. */
-static bool find_time(void *arg, Lsn lsn, OptTime *out, Err *err)
+static bool open_times(void *arg, Mssql **out, Err *err)
 {
     Backfill *backfill = arg;
 
-    return (backfill->times || open_mssql(backfill, &backfill->times, err)) &&
-           mssql_commit_time(backfill->times, lsn, out, err);
+    if (!backfill->times && !open_mssql(backfill, &backfill->times, err)) return false;
+    *out = backfill->times;
+    return true;
 }
 
 static bool open_source(Backfill *backfill, Err *err)
@@ -80,6 +81,8 @@ static bool open_state(Backfill *backfill, Err *err)
 
 static void close_all(Backfill *backfill)
 {
+    staged_waves_close(backfill->staged,
+                       backfill->last_is_recorded ? INT64_MAX : backfill->next_wave);
     cutter_close(backfill->cutter);
     for (size_t i = 0; i < 2; i++)
         bronze_close(backfill->bronze[i]);
@@ -184,21 +187,21 @@ static void fill_context(Backfill *backfill)
         &backfill->stream.table.instances[backfill->stream.table.configured];
 
     backfill->context = (WaveContext){
-        .env           = backfill->env,
-        .options       = options,
-        .mssql         = backfill->mssql,
-        .table         = &backfill->stream.table,
-        .cut           = &backfill->cut,
-        .captured      = &backfill->stream.captured,
-        .state         = &backfill->state,
-        .instance_name = backfill->stream.table.configured_is_gone ? named->name
-                                                                   : options->capture_instance,
-        .key           = str_printf(backfill->arena, "%.*s#snap.%s", STR_ARG(options->app_id),
-                                    lsn_format(backfill->state.open->at.lsn).text),
-        .connections   = MAX(options->source.num_partitions, 1),
-        .facts         = backfill->commit_facts,
-        .find_time     = find_time,
-        .find_time_arg = backfill,
+        .env            = backfill->env,
+        .options        = options,
+        .mssql          = backfill->mssql,
+        .table          = &backfill->stream.table,
+        .cut            = &backfill->cut,
+        .captured       = &backfill->stream.captured,
+        .state          = &backfill->state,
+        .instance_name  = backfill->stream.table.configured_is_gone ? named->name
+                                                                    : options->capture_instance,
+        .key            = str_printf(backfill->arena, "%.*s#snap.%s", STR_ARG(options->app_id),
+                                     lsn_format(backfill->state.open->at.lsn).text),
+        .connections    = MAX(options->source.num_partitions, 1),
+        .facts          = backfill->commit_facts,
+        .open_times     = open_times,
+        .open_times_arg = backfill,
     };
 }
 
@@ -248,16 +251,17 @@ static void run_commit(void *arg)
 
     committing->ok = wave_commit(committing->context, committing->bronze, committing->wave,
                                  &committing->record, &committing->err);
+    atomic_store(&committing->is_over, true);
 }
 
 static void start_commit(Backfill *backfill, Wave *wave)
 {
     Committing *committing = ARENA_NEW(backfill->arena, Committing);
 
-    *committing          = (Committing){.context = &backfill->context,
-                                        .bronze  = backfill->bronze[wave->number % 2],
-                                        .wave    = wave,
-                                        .err     = ERR_INIT};
+    committing->context = &backfill->context;
+    committing->bronze  = backfill->bronze[wave->number % 2];
+    committing->wave    = wave;
+    err_clear(&committing->err);
     committing->task     = sched_spawn(backfill->env->sched, "commit", run_commit, committing);
     backfill->committing = committing;
     backfill->next_chunk = wave->chunks[wave->chunk_count - 1].index + 1;
@@ -293,7 +297,10 @@ static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
                  LOG_I64("chunks_done", result->chunks_done),
                  LOG_I64("chunks_total", result->chunks_total.value));
     }
-    wave_close(committing->wave);
+    if (ok)
+        wave_close(committing->wave);
+    else
+        wave_leave(committing->wave);
     return ok;
 }
 
@@ -357,15 +364,33 @@ static bool run_waves(Backfill *backfill, Err *err)
         }
         wave = backfill_wave_new(backfill->next_wave);
         ok   = backfill_read_wave(backfill, wave, err);
-        if (!ok || !finish_commit(backfill, &as_read, err) || !as_read) {
-            wave_close(wave);
-            if (ok && !as_read) continue; /* the next begins behind what the commit holds */
+        if (!ok || !finish_commit(backfill, &as_read, err)) {
+            wave_leave(wave);
             return false;
+        }
+        if (!as_read) { /* the next begins behind what the commit holds */
+            wave_close(wave);
+            continue;
         }
         backfill->result->waves++;
         start_commit(backfill, wave);
     }
     return finish_commit(backfill, &as_read, err);
+}
+
+/* The snapshot is complete: what a call that died left of it is of no use. */
+static bool remove_staged(Backfill *backfill, Err *err)
+{
+    WaveContext   context = {.options = &backfill->options->stream};
+    DeltaStaged **found;
+    size_t        count;
+
+    if (!bronze_take_staged(backfill->bronze[0], wave_purpose(&context, backfill->arena),
+                            backfill->arena, &found, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        delta_staged_drop(found[i]);
+    return true;
 }
 
 static bool run(Backfill *backfill, Err *err)
@@ -390,7 +415,7 @@ static bool run(Backfill *backfill, Err *err)
     if (family_is_done(&backfill->family, open->at.lsn)) {
         backfill->result->state        = BACKFILL_DONE;
         backfill->result->chunks_total = OPT_I64(backfill->result->chunks_done);
-        return true;
+        return remove_staged(backfill, err);
     }
     if (!check_keys(backfill, err)) return false;
     backfill->cutter = cutter_new(backfill->arena, backfill->mssql, &backfill->stream.table,
@@ -404,6 +429,9 @@ static bool run(Backfill *backfill, Err *err)
                  LOG_I64("planned_with", backfill->state.plan.chunk_rows),
                  LOG_I64("asked_for", backfill->options->chunk_rows));
     find_pace(backfill);
+    if (!staged_waves_take(&backfill->context, backfill->bronze[0], backfill->arena,
+                           &backfill->staged, err))
+        return false;
     ok = run_waves(backfill, err);
     if (!ok) { /* the wave that is committing is finished; the first error counts */
         (void)finish_commit(backfill, &as_read, &late);

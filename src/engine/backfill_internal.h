@@ -4,7 +4,9 @@
 
 #include "engine/backfill.h"
 #include "engine/stream_internal.h"
-#include "engine/wave.h"
+#include "engine/wave_staged.h"
+
+#include <stdatomic.h>
 
 /* A wave on its way into the tables, in a task of its own. */
 typedef struct Committing {
@@ -12,7 +14,8 @@ typedef struct Committing {
     Bronze            *bronze;
     Wave              *wave;
     Task              *task;
-    bool               ok;
+    atomic_bool        is_over;
+    bool               ok; /* this and the rest: once it is over */
     WaveRecord         record;
     Err                err;
 } Committing;
@@ -37,6 +40,7 @@ typedef struct Backfill {
     Family                 family;
     ChunkState             state;
     WaveContext            context;
+    StagedWaves           *staged;     /* of calls that died */
     Committing            *committing; /* NULL: none */
     int64_t                began_ns;
     double                 pace; /* seconds per round of the last wave; 0: unknown */

@@ -140,25 +140,49 @@ Wave *backfill_wave_new(int64_t number)
     return wave;
 }
 
-/* Steps f to j: stamp, bounds, chunks, read. */
-bool backfill_read_wave(Backfill *backfill, Wave *wave, Err *err)
+static bool find_staged(Backfill *backfill, Wave *wave, bool *taken, Err *err)
 {
-    int64_t        began_ns = clock_monotonic_ns(backfill->env->clock);
-    const KeyPart *last_end = NULL;
-    const Str *planned_hi   = &backfill->state.plan.chunks[backfill->state.plan.chunk_count - 1].hi;
-    bool       found;
+    return staged_waves_find(backfill->staged, &backfill->context,
+                             backfill->bronze[wave->number % 2], backfill->next_chunk, wave, taken,
+                             err);
+}
 
-    wave->started_us = clock_utc_us(backfill->env->clock);
-    if (!take_stamp(backfill, wave, err)) return false;
-    if (str_equal(*planned_hi, BOUND_OPEN) && !find_last_end(backfill, &last_end, err))
-        return false;
-    if (!take_planned_chunks(backfill, wave, &found, err)) return false;
-    if (!found && !take_next_chunks(backfill, wave, last_end, err)) return false;
-    if (!find_known(backfill, wave, err)) return false;
+/* While the wave before commits, this task would wait: it seals. Else the next wave is read at once, and the commit
+ * begins with that. */
+static bool seal_early(Backfill *backfill, Wave *wave, Err *err)
+{
+    return wave->is_known || !backfill->committing || atomic_load(&backfill->committing->is_over) ||
+           wave_seal(&backfill->context, backfill->mssql, wave, err);
+}
+
+static bool read_rows(Backfill *backfill, Wave *wave, int64_t began_ns, Err *err)
+{
     wave->high = wave->stamp;
     if (wave->is_known) return true;
     if (!wave_read(&backfill->context, backfill->bronze[wave->number % 2], wave, err)) return false;
     backfill->pace = plan_wave_pace(backfill_seconds_since(backfill, began_ns),
                                     (int64_t)wave->chunk_count, backfill->context.connections);
     return true;
+}
+
+/* Steps f to j: stamp, bounds, chunks, read. First whether anything has to be read: bronze is asked while the files of
+ * dead calls are locked, so that it shows all that those calls committed. */
+bool backfill_read_wave(Backfill *backfill, Wave *wave, Err *err)
+{
+    int64_t        began_ns = clock_monotonic_ns(backfill->env->clock);
+    const KeyPart *last_end = NULL;
+    const Str *planned_hi   = &backfill->state.plan.chunks[backfill->state.plan.chunk_count - 1].hi;
+    bool       found, taken = false;
+
+    wave->started_us = clock_utc_us(backfill->env->clock);
+    if (!take_planned_chunks(backfill, wave, &found, err)) return false;
+    if (!find_known(backfill, wave, err) ||
+        (!wave->is_known && !find_staged(backfill, wave, &taken, err)))
+        return false;
+    if (taken) return true;
+    if (!take_stamp(backfill, wave, err)) return false;
+    if (!found && str_equal(*planned_hi, BOUND_OPEN) && !find_last_end(backfill, &last_end, err))
+        return false;
+    if (!found && !take_next_chunks(backfill, wave, last_end, err)) return false;
+    return read_rows(backfill, wave, began_ns, err) && seal_early(backfill, wave, err);
 }

@@ -25,7 +25,10 @@ typedef struct Wave {
     Offset       stamp; /* L, recorded before the read */
     Offset       high;  /* max_lsn after it */
     int64_t      started_us;
-    bool         is_known; /* bronze held it before: it was not read again */
+    bool         is_known;  /* bronze held it before: it was not read again */
+    bool         is_taken;  /* nor was this one: a run that died had read it */
+    bool         is_sealed; /* its staged files outlive this run */
+    int64_t      idle_us;   /* between that run's read and this one */
     int64_t      rows;
     DeltaWriter *writer;
     DeltaAdd    *adds; /* one per partition with rows */
@@ -47,15 +50,26 @@ typedef struct WaveContext {
     int64_t              connections;
     Facts               *facts;
     Plans               *plans; /* NULL: the snapshot finishes in the facts alone */
-    /* The commit time of an LSN that this call did not read, asked by the committing task. */
-    bool (*find_time)(void *arg, Lsn lsn, OptTime *out, Err *err);
-    void *find_time_arg;
+    /* The connection of the committing task, opened when it is first wanted. */
+    bool (*open_times)(void *arg, Mssql **out, Err *err);
+    void *open_times_arg;
 } WaveContext;
+
+/* Whose staged files a wave's are. */
+Str wave_purpose(const WaveContext *context, Arena *arena);
 
 /* Reads the wave's chunks into staged files of `bronze`, over at most `connections` connections. A failed one is
  * read again under the same stamp. */
 bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err) MUST_CHECK;
+/* The log's end, then what makes the staged rows outlive this run (wave_staged.h). By either task, with its own
+ * connection: not while the reading connections would wait for it. A wave without rows leaves nothing. */
+bool wave_seal(const WaveContext *context, Mssql *mssql, Wave *wave, Err *err) MUST_CHECK;
 void wave_close(Wave *wave); /* staged files that were not published are removed; accepts NULL */
+/* The same, but what is sealed is left to the next call. */
+void wave_leave(Wave *wave);
+
+/* What its commit says of it. In `arena`. */
+WaveTag wave_tag(const WaveContext *context, const Wave *wave, Str attempt, Arena *arena);
 
 /* What a wave's commit recorded. */
 typedef struct WaveRecord {

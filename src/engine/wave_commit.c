@@ -29,10 +29,9 @@ static Str new_attempt(Rng *rng, Arena *arena)
     return buf_str(&buf);
 }
 
-static WaveTag tag_of_read(const Commit *commit)
+WaveTag wave_tag(const WaveContext *context, const Wave *wave, Str attempt, Arena *arena)
 {
-    const Wave *wave   = commit->wave;
-    TagChunk   *chunks = ARENA_ARRAY(commit->arena, TagChunk, wave->chunk_count + 1);
+    TagChunk *chunks = ARENA_ARRAY(arena, TagChunk, wave->chunk_count + 1);
 
     for (size_t i = 0; i < wave->chunk_count; i++) {
         const WaveChunk *chunk = &wave->chunks[i];
@@ -44,10 +43,10 @@ static WaveTag tag_of_read(const Commit *commit)
                                             .read_seconds = chunk->seconds,
                                             .read_mb      = round_mb(chunk->bytes)};
     }
-    return (WaveTag){.key         = commit->context->key,
+    return (WaveTag){.key         = context->key,
                      .wave        = wave->number,
                      .stamp       = wave->stamp.lsn,
-                     .attempt     = new_attempt(commit->context->env->rng, commit->arena),
+                     .attempt     = attempt,
                      .chunks      = chunks,
                      .chunk_count = wave->chunk_count};
 }
@@ -174,7 +173,8 @@ static bool append_rows(Commit *commit, Err *err)
     DeltaOutcome outcome;
     bool         is_in;
 
-    commit->tag = tag_of_read(commit);
+    commit->tag = wave_tag(commit->context, wave,
+                           new_attempt(commit->context->env->rng, commit->arena), commit->arena);
     if (wave->rows > 0) {
         if (!bronze_append_wave(commit->bronze, wave->writer, wave->adds, wave->add_count,
                                 &commit->tag, &outcome, err))
@@ -274,7 +274,10 @@ static bool time_of(const Commit *commit, Lsn lsn, OptTime *out, Err *err)
     if (lsn_equal(lsn, wave->stamp.lsn)) return true;
     *out = wave->high.commit_ts;
     if (lsn_equal(lsn, wave->high.lsn)) return true;
-    return commit->context->find_time(commit->context->find_time_arg, lsn, out, err);
+    Mssql *times;
+
+    return commit->context->open_times(commit->context->open_times_arg, &times, err) &&
+           mssql_commit_time(times, lsn, out, err);
 }
 
 static OptDouble known(double value)
@@ -363,14 +366,25 @@ static WaveRecord record_of_tag(const WaveTag *tag)
     return record;
 }
 
+/* What the reading task had no time for. */
+static bool seal(const WaveContext *context, Wave *wave, Err *err)
+{
+    Mssql *times;
+
+    return wave->is_sealed || wave->is_known ||
+           (context->open_times(context->open_times_arg, &times, err) &&
+            wave_seal(context, times, wave, err));
+}
+
 bool wave_commit(const WaveContext *context, Bronze *bronze, Wave *wave, WaveRecord *out, Err *err)
 {
     Commit commit = {.context = context, .bronze = bronze, .wave = wave, .arena = wave->arena};
     DeltaOutcome outcome = DELTA_SKIPPED;
     int64_t      duration_ms;
-    bool         ok = append_rows(&commit, err);
+    bool         ok = seal(context, wave, err) && append_rows(&commit, err);
 
-    duration_ms = (clock_utc_us(context->env->clock) - wave->started_us + 500) / 1000;
+    duration_ms = (clock_utc_us(context->env->clock) - wave->started_us - wave->idle_us + 500) /
+                  1000;
     ok = ok && write_plans(&commit, err) && write_facts(&commit, duration_ms, &outcome, err);
     if (ok && outcome == DELTA_SKIPPED)
         ok = read_record(&commit, out, err);

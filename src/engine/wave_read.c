@@ -119,17 +119,9 @@ static size_t keep_adds(DeltaAdd *adds, size_t count, int64_t *rows_out)
     return kept;
 }
 
-/* Informational: how far the log was when the last row had come. */
-static bool read_high(const WaveContext *context, Wave *wave, Err *err)
+Str wave_purpose(const WaveContext *context, Arena *arena)
 {
-    bool is_null;
-
-    if (!mssql_max_lsn(context->mssql, &wave->high.lsn, &is_null, err)) return false;
-    if (lsn_compare(wave->high.lsn, wave->stamp.lsn) <= 0) {
-        wave->high = wave->stamp;
-        return true;
-    }
-    return mssql_commit_time(context->mssql, wave->high.lsn, &wave->high.commit_ts, err);
+    return str_printf(arena, "backfill.%.*s", STR_ARG(context->options->app_id));
 }
 
 bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
@@ -144,19 +136,17 @@ bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
                        .partitions = context->connections,
                        .open       = open_part,
                        .arg        = &read};
-    Str       purpose;
 
     if (!bronze_prepare(bronze, context->captured, context->options->source.include_command_id,
                         err))
         return false;
-    purpose = str_printf(wave->arena, "backfill.%.*s.%lld", STR_ARG(context->options->app_id),
-                         (long long)(wave->number % 2));
-    if (!bronze_writer_open(bronze, purpose, &wave->writer, err)) return false;
+    if (!bronze_writer_open(bronze, wave_purpose(context, wave->arena), &wave->writer, err))
+        return false;
     parts.writer = wave->writer;
     if (!read_parts(context->env, context->mssql, &parts, wave->arena, &wave->adds, err))
         return false;
     wave->add_count = keep_adds(wave->adds, read.partitions, &wave->rows);
-    return read_high(context, wave, err);
+    return true;
 }
 
 void wave_close(Wave *wave)
@@ -164,4 +154,14 @@ void wave_close(Wave *wave)
     if (!wave) return;
     delta_writer_close(wave->writer);
     arena_close(wave->arena); /* the wave lives in it */
+}
+
+void wave_leave(Wave *wave)
+{
+    if (!wave) return;
+    if (wave->is_sealed) {
+        delta_writer_abandon(wave->writer);
+        wave->writer = NULL;
+    }
+    wave_close(wave);
 }

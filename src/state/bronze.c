@@ -160,14 +160,14 @@ done:
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
 
-static const Schema *pending_schema(const Bronze *bronze)
+const Schema *bronze_pending_schema(const Bronze *bronze)
 {
     return bronze->pending.column_count ? &bronze->pending : NULL;
 }
 
 bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err)
 {
-    bool ok = delta_writer_open(bronze->table, purpose, pending_schema(bronze), out, err);
+    bool ok = delta_writer_open(bronze->table, purpose, bronze_pending_schema(bronze), out, err);
 
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
@@ -187,9 +187,9 @@ static bool commit_files(Bronze *bronze, const DeltaAdd *adds, size_t count, con
                                            .txn              = txn,
                                            .adds             = adds,
                                            .add_count        = count,
-                                           .schema           = pending_schema(bronze),
+                                           .schema           = bronze_pending_schema(bronze),
                                            .may_widen        = true,
-                                           .is_blind_append  = pending_schema(bronze) == NULL,
+                                           .is_blind_append  = bronze_pending_schema(bronze) == NULL,
                                            .read_whole_table = alone};
     bool                   ok = delta_table_commit(bronze->table, &commit, out, NULL, err);
 

@@ -16,6 +16,9 @@ struct Bronze {
 
 #define HISTORY_PAGE 64 /* commits looked at together, newest first */
 
+/* What the next append brings; NULL: nothing new. */
+const Schema *bronze_pending_schema(const Bronze *bronze);
+
 /* Publishes the files and commits them, with the columns that bronze_prepare found missing. */
 bool bronze_commit_rows(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                         const DeltaTxn *txn, Str user_metadata, DeltaOutcome *out,

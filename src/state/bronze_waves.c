@@ -16,6 +16,22 @@ bool bronze_append_wave(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *add
     return ok;
 }
 
+bool bronze_take_staged(Bronze *bronze, Str purpose, Arena *arena, DeltaStaged ***out,
+                        size_t *count_out, Err *err)
+{
+    return delta_staged_take(bronze->context, bronze->ref.path, purpose, arena, out, count_out,
+                             err) ||
+           err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
+bool bronze_open_staged(Bronze *bronze, DeltaStaged *staged, Arena *arena, DeltaWriter **out,
+                        DeltaAdd **adds_out, size_t *count_out, Str *why_not, Err *err)
+{
+    return delta_writer_open_staged(bronze->table, bronze_pending_schema(bronze), staged, arena,
+                                    out, adds_out, count_out, why_not, err) ||
+           err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
+}
+
 static bool find_tag(Bronze *bronze, Str key, int64_t wave, Arena *arena, bool *found, WaveTag *out,
                      Err *err)
 {

@@ -9,6 +9,13 @@
  * There must be files: a wave without rows makes no commit. */
 bool bronze_append_wave(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                         const WaveTag *tag, DeltaOutcome *out, Err *err) MUST_CHECK;
+/* What dead runs of a purpose left sealed next to bronze (delta_staged_take), and a writer whose files are such ones
+ * (delta_writer_open_staged), after bronze_prepare. */
+bool bronze_take_staged(Bronze *bronze, Str purpose, Arena *arena, DeltaStaged ***out,
+                        size_t *count_out, Err *err) MUST_CHECK;
+bool bronze_open_staged(Bronze *bronze, DeltaStaged *staged, Arena *arena, DeltaWriter **out,
+                        DeltaAdd **adds_out, size_t *count_out, Str *why_not, Err *err) MUST_CHECK;
+
 /* Is the wave in, and what does its commit say of it? `has_tag` false: the history holds the commit no longer.
  * A table that is not there holds no wave. */
 bool bronze_find_wave(Bronze *bronze, Str key, int64_t wave, Arena *arena, bool *is_in,
