@@ -282,8 +282,8 @@ static void overtake(void *arg, uint64_t step, const char *operation, Str path)
     rival->chunks_read = finish(rival->world, &rival->options);
 }
 
-/* What a call that lives has sealed is its own: another call reads for itself. One wave: nothing is read ahead while the
- * hook holds the store. */
+/* What a call that lives has sealed is its own: another call reads for itself. One wave: nothing
+ * is read ahead meanwhile. */
 static void a_living_call_keeps_what_it_read(void **state)
 {
     World         *world   = open_planned(state, 1);
