@@ -1,6 +1,8 @@
 /* A call of backfill: its waves, its limits, what stops it (algorithms.md 4.9 to 4.12, 4.16). */
 #include "support/test_support.h"
 
+#include "base/buf.h"
+#include "base/list.h"
 #include "support/backfill.h"
 
 static void waves_are_read_until_the_snapshot_is_done(void **state) /* T4.3, T4.23, T4.41 */
@@ -126,11 +128,190 @@ static void the_retention_is_kept_at_a_distance(void **state) /* T4.28 */
     world_close(world);
 }
 
+/* --- waves --- */
+
+/* The table is another one, or the server lags behind: the LSNs of its log end below S. */
+static void a_stamp_below_the_snapshot_stops_the_call(void **state) /* T4.22, T12.1 */
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = process_open(world, "backfill");
+    BackfillResult  result;
+
+    world_exec(world, "CREATE DATABASE behind");
+    world_exec(world, "USE behind; EXEC sys.sp_cdc_enable_db");
+    world_exec(world, "CREATE TABLE dbo.orders (" SHOP_COLUMNS ")");
+    world_exec(world, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = "
+                      "N'orders', @role_name = NULL");
+    world_exec(world, "INSERT INTO dbo.orders VALUES (1, 'a')");
+    world_exec(world, "EXEC sys.sp_cdc_scan");
+    Str behind = str_trim(
+        world_source_rows(world, "SELECT CONVERT(varchar(22), sys.fn_cdc_get_max_lsn(), 1)"));
+    world_exec(world, "USE shop");
+    for (int i = 0; i < 20; i++)
+        shop_fill(world, 100 + i, 1);
+    shop_open_snapshot(world, 6);
+    int64_t facts                    = world_version(world, FACTS);
+    options.stream.source.connection = STR("UID=sa;PWD=pw;DATABASE=behind");
+    assert_false(process_backfill(process, &options, &result));
+    assert_err(&process->err, ERR_SOURCE_STATE, str_c(world_arena(world), behind));
+    assert_err(&process->err, ERR_SOURCE_STATE, lsn_format(result.snapshot.lsn).text);
+    assert_err(&process->err, ERR_SOURCE_STATE, "readable secondary");
+    assert_err(&process->err, ERR_SOURCE_STATE, "another database");
+    assert_int_equal(world_version(world, FACTS), facts + 1); /* the plan, by then */
+    assert_int_equal(world_version(world, BRONZE), -1);
+    sqldriver_close_kept(process->sql, options.stream.source.connection);
+    process_close(process);
+    world_close(world);
+}
+
+typedef struct Reads {
+    World  *world;
+    int64_t seconds; /* that each takes */
+    LIST(Str) texts;
+} Reads;
+
+static void watch_read(void *arg, Str sql)
+{
+    Reads *reads = arg;
+    Clock *clock = world_clock(reads->world);
+
+    if (!is_chunk_read(sql)) return;
+    *LIST_PUSH(world_arena(reads->world), &reads->texts) = str_copy(world_arena(reads->world), sql);
+    clock->sleep_until(clock, clock_monotonic_ns(clock) + reads->seconds * INT64_C(1000000000),
+                       NULL);
+}
+
+/* One wave whose reads take so many seconds each. */
+static BackfillResult one_wave(World *world, BackfillOptions options, Reads *reads)
+{
+    Process       *process = process_open(world, "backfill");
+    BackfillResult result;
+
+    options.max_waves  = OPT_I64(1);
+    reads->world       = world;
+    reads->texts.count = 0;
+    sim_sql_driver_set_hook(process->sql, watch_read, reads);
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    process_close(process);
+    return result;
+}
+
+/* "4-6\n5-7\n": the chunks of bronze's newest files, one file a line. */
+static Str chunks_of_files(World *world, size_t count)
+{
+    Buf              buf   = buf_new(world_arena(world), 0);
+    DeltaTable      *table = NULL;
+    Err              err   = ERR_INIT;
+    const DeltaFile *file;
+    LIST(Str) lines = {0};
+
+    assert_ok(delta_table_open(world_delta(world), STR(BRONZE), &table, &err), &err);
+    for (size_t at = 0; delta_table_next_file(table, &at, &file);) {
+        DeltaBounds bounds;
+        assert_true(
+            delta_file_find_bounds(table, file, STR("_chunk"), world_arena(world), &bounds));
+        *LIST_PUSH(world_arena(world), &lines) = str_printf(
+            world_arena(world), "%.*s-%.*s", STR_ARG(bounds.min), STR_ARG(bounds.max));
+    }
+    delta_table_close(table);
+    assert_int_equal(lines.count, count);
+    for (size_t i = count - 2; i < count; i++)
+        buf_printf(&buf, "%.*s\n", STR_ARG(lines.items[i]));
+    return buf_str(&buf);
+}
+
+static size_t read_at(const Reads *reads, const char *part)
+{
+    for (size_t i = 0; i < reads->texts.count; i++)
+        if (str_find(reads->texts.items[i], str_from_c(part), 0) >= 0) return i;
+    fail_msg("no chunk was read with %s", part);
+    return 0;
+}
+
+/* A wave takes the rounds that the last one's pace and what is left of the call's time allow; each connection reads
+ * every N-th chunk of it, one after the other, into one file. */
+static void a_wave_is_as_wide_as_its_time_allows(void **state) /* T4.25, T4.26 */
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(1, 2);
+    Reads           slow = {.seconds = 1000}, half = {.seconds = 500};
+
+    shop_open_snapshot(world, 12);
+    options.target_wave_seconds = 0;
+    assert_int_equal(one_wave(world, options, &slow).chunks_done, 2);
+    assert_int_equal(one_wave(world, options, &slow).chunks_done, 4);
+    options.target_wave_seconds = 2500; /* 2.5 rounds of 1000 s */
+    assert_int_equal(one_wave(world, options, &half).chunks_done, 8);
+    assert_int_equal(half.texts.count, 4);
+    assert_true(read_at(&half, "t.[id] >= 4") < 2); /* side by side first ... */
+    assert_true(read_at(&half, "t.[id] >= 5") < 2);
+    assert_true(read_at(&half, "t.[id] >= 6") >= 2); /* ... then the next of each */
+    assert_true(read_at(&half, "t.[id] >= 7") >= 2);
+    Str files = chunks_of_files(world, 6);
+    assert_true(str_equal_c(files, "4-6\n5-7\n") || str_equal_c(files, "5-7\n4-6\n"));
+    assert_rows(
+        world, "1000|1000|1000\n",
+        "SELECT max(duration_ms) FILTER (json_extract(detail, '$.wave') = '0') // 1000, "
+        "max(duration_ms) FILTER (json_extract(detail, '$.wave') = '1') // 1000, "
+        "max(duration_ms) FILTER (json_extract(detail, '$.wave') = '2') // 1000 FROM {" FACTS
+        "} WHERE event = 'snapshot_chunk'");
+    options.max_seconds = OPT_DOUBLE(700); /* one round of 500 s, though the target would take 5 */
+    assert_int_equal(one_wave(world, options, &half).chunks_done, 10);
+    options.max_seconds = (OptDouble){.is_set = false};
+    assert_backfill_done(world, &options, 12);
+    world_close(world);
+}
+
+static void change_before_a_read(void *arg, Str sql)
+{
+    World *world = arg;
+
+    if (!is_chunk_read(sql)) return;
+    world_exec(world, "UPDATE dbo.orders SET note = CONCAT(note, 'x') WHERE id IN (1, 3)");
+    world_exec(world, "INSERT INTO dbo.orders SELECT 2, 'back' WHERE NOT EXISTS (SELECT 1 FROM "
+                      "dbo.orders WHERE id = 2)");
+}
+
+/* A commit between the stamp and the read: the chunk has what it did, under a stamp below it, and the stream has it as
+ * well, so that it only replays. */
+static void what_is_committed_behind_the_stamp_only_replays(void **state) /* T4.27 */
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(4, 1);
+    Process        *process = process_open(world, "backfill");
+    BackfillResult  result;
+
+    shop_open_snapshot(world, 4);
+    world_commit(world, "DELETE FROM dbo.orders WHERE id = 2");
+    Str stamp = lsn_str(world_arena(world), world_max_lsn(world));
+    sim_sql_driver_set_hook(process->sql, change_before_a_read, world);
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    process_close(process);
+    assert_int_equal(result.state, BACKFILL_DONE);
+    world_scan(world);
+    (void)shop_run_chunked(world);
+    assert_rows(world, "0|n0\n1|n1x\n2|back\n3|n3x\n",
+                "SELECT id, note FROM {" BRONZE
+                "} WHERE _operation = 0 AND _start_lsn = '%s' ORDER "
+                "BY id",
+                str_c(world_arena(world), stamp));
+    assert_rows(world, "4|n1x|true\n2|back|true\n4|n3x|true\n",
+                "SELECT _operation, note, _start_lsn > '%s' FROM {" BRONZE
+                "} WHERE _operation IN (2, 4) ORDER BY id",
+                str_c(world_arena(world), stamp));
+    assert_silver_follows(world);
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waves_are_read_until_the_snapshot_is_done),
         cmocka_unit_test(key_values_stay_out_of_the_facts),
+        cmocka_unit_test(a_stamp_below_the_snapshot_stops_the_call),
+        cmocka_unit_test(a_wave_is_as_wide_as_its_time_allows),
+        cmocka_unit_test(what_is_committed_behind_the_stamp_only_replays),
         cmocka_unit_test(a_pause_file_holds_the_next_wave),
         cmocka_unit_test(the_retention_is_kept_at_a_distance),
     };
