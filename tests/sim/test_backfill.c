@@ -18,10 +18,17 @@ static void waves_are_read_until_the_snapshot_is_done(void **state) /* T4.3, T4.
     assert_int_equal(world_version(world, BRONZE), -1); /* nothing of the table was read */
     StreamResult again = world_stream(world, &stream);
     assert_true(lsn_equal(started.snapshot.lsn, again.snapshot.lsn));
+    assert_rows(world, "1\n", "SELECT count(*) FROM {" FACTS "} WHERE event = 'snapshot_open'");
+    assert_rows(world, "int|0|7|8\n",
+                "SELECT json_extract_string(detail, '$.plan.kind'), json_extract(detail, "
+                "'$.plan.lo'), json_extract(detail, '$.plan.hi'), json_extract(detail, "
+                "'$.plan.rows') FROM {" PLANS "}");
     options.max_waves = OPT_I64(0);
     result            = world_backfill(world, &options);
     assert_int_equal(result.state, BACKFILL_RUNNING);
+    assert_int_equal(result.chunks_done, 0);
     assert_false(result.chunks_total.is_set);
+    assert_rows(world, "0\n", "SELECT count(*) FROM {" FACTS "} WHERE event = 'snapshot_plan'");
     options.max_waves = OPT_I64(1);
     result            = world_backfill(world, &options);
     assert_int_equal(result.state, BACKFILL_RUNNING);
@@ -30,9 +37,14 @@ static void waves_are_read_until_the_snapshot_is_done(void **state) /* T4.3, T4.
     world_commit(world, "UPDATE dbo.orders SET note = 'late' WHERE id = 1");
     world_commit(world, "DELETE dbo.orders WHERE id = 6");
     (void)world_stream(world, &stream);
-    result = world_backfill(world, &options);
+    result = world_backfill(world, &options); /* one wave again, and then it is complete */
     assert_int_equal(result.state, BACKFILL_DONE);
+    assert_int_equal(result.waves, 1);
     assert_int_equal(result.chunks_done, 4);
+    assert_int_equal(result.chunks_total.value, 4);
+    assert_rows(world, "3\n",
+                "SELECT string_agg(json_extract(detail, '$.chunk'), ' ') FROM {" FACTS
+                "} WHERE event = 'snapshot_chunk' AND json_extract(detail, '$.last') = 'true'");
     assert_str_is(shop_chunks(world), "0|0|-|2|2\n1|0|2|4|2\n2|1|4|6|2\n3|1|6|8|1\n");
     int64_t version = world_version(world, BRONZE);
     result          = world_backfill(world, &options);
@@ -53,33 +65,79 @@ static void key_values_stay_out_of_the_facts(void **state) /* T4.1 */
 {
     World          *world   = shop_open(state, 1);
     BackfillOptions options = shop_backfill(2, 2);
-    Process        *process;
-    BackfillResult  result;
-    Err             err = ERR_INIT;
 
     shop_fill(world, 777100, 6);
-    StreamOptions stream = shop_chunked();
-    (void)world_stream(world, &stream);
-    options.max_waves = OPT_I64(1);
-    (void)world_backfill(world, &options);
+    (void)shop_run_chunked(world);
+    assert_backfill_done(world, &options, 6);
     assert_rows(world, "0\n", "SELECT count(*) FROM {" FACTS "} WHERE contains(detail, '7771')");
-    assert_rows(world, "1|1|2\n",
-                "SELECT count(*) FILTER (event = 'snapshot_open'), count(*) FILTER (event = "
-                "'snapshot_plan'), count(*) FILTER (event = 'snapshot_chunk') FROM {" PLANS
-                "} WHERE contains(detail, '7771')");
-    assert_int_equal(world_line_count(world, "7771"), 0);
-    assert_ok(
-        store_remove(world_store(world), STR(PLANS "/_delta_log/00000000000000000002.json"), &err),
-        &err);
-    assert_ok(
-        store_remove(world_store(world), STR(PLANS "/_delta_log/00000000000000000003.json"), &err),
-        &err);
-    options.max_waves = (OptI64){.is_set = false};
-    process           = process_open(world, "backfill");
+    assert_rows(world, "id|777100|777105|3|777102\n",
+                "SELECT max(json_extract_string(detail, '$.keys[0]')) FILTER (event = "
+                "'snapshot_open'), max(json_extract(detail, '$.plan.lo')) FILTER (event = "
+                "'snapshot_open'), max(json_extract(detail, '$.plan.hi')) FILTER (event = "
+                "'snapshot_open'), max(json_array_length(detail, '$.chunks')) FILTER (event = "
+                "'snapshot_plan'), max(json_extract(detail, '$.chunks[0][1]')) FILTER (event = "
+                "'snapshot_plan') FROM {" PLANS "}");
+    assert_str_is(shop_chunks(world), "0|0|-|777102|2\n1|0|777102|777104|2\n2|1|777104|777106|2\n");
+    world_close(world);
+}
+
+static void lose_newest_plans_rows(World *world, const char *commit)
+{
+    Err err = ERR_INIT;
+
+    assert_ok(store_remove(world_store(world), str_from_c(commit), &err), &err);
+}
+
+/* A range without its bounds is never read as the whole table. */
+static void a_missing_plans_row_is_named(void **state) /* T4.1, T12.1 */
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    ApplyOptions    apply   = shop_apply();
+    Process        *process;
+    BackfillResult  result;
+
+    shop_open_snapshot(world, 6);
+    backfill_crash_at(world, &options, FACTS_COMMIT(3), 1, true);
+    lose_newest_plans_rows(world, PLANS_COMMIT(2));
+    process = process_open(world, "backfill");
     assert_false(process_backfill(process, &options, &result));
-    assert_err(&process->err, ERR_STATE, PLANS);
+    static const char *const parts[] = {PLANS, "snapshot_plan", "restore the table"};
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        assert_err(&process->err, ERR_STATE, parts[i]);
+    assert_err(&process->err, ERR_STATE, lsn_format(result.snapshot.lsn).text);
     process_close(process);
     world_close(world);
+
+    for (int applied_before = 0; applied_before <= 1; applied_before++) {
+        world             = shop_open(state, 1);
+        options           = shop_backfill(2, 2);
+        options.max_waves = OPT_I64(1);
+        shop_open_snapshot(world, 6);
+        (void)world_backfill(world, &options);
+        if (applied_before) (void)world_apply(world, &apply);
+        lose_newest_plans_rows(world, PLANS_COMMIT(3));
+        process = process_open(world, "apply");
+        assert_false(process_apply(process, &apply));
+        static const char *const chunk_parts[] = {PLANS, "snapshot_chunk", "of wave 0"};
+        for (size_t i = 0; i < COUNT_OF(chunk_parts); i++)
+            assert_err(&process->err, ERR_STATE, chunk_parts[i]);
+        process_close(process);
+        options.max_waves = (OptI64){.is_set = false};
+        assert_backfill_done(world, &options, 6); /* it needs no bounds of what is recorded */
+        assert_silver_follows(world);
+        world_close(world);
+    }
+}
+
+static void pause_at_a_read(void *arg, Str sql)
+{
+    Err err = ERR_INIT;
+
+    if (is_chunk_read(sql))
+        assert_ok(store_replace(world_store(arg), STR(CHECKPOINT "/_tidelake/pause"),
+                                str_bytes(STR("")), &err),
+                  &err);
 }
 
 static void a_pause_file_holds_the_next_wave(void **state) /* T4.56 */
@@ -98,8 +156,20 @@ static void a_pause_file_holds_the_next_wave(void **state) /* T4.56 */
     assert_false(result.chunks_total.is_set);
     assert_true(str_find(result.reason, STR("_tidelake/pause"), 0) >= 0);
     assert_int_equal(world_version(world, BRONZE), -1);
+    assert_rows(world, "0\n", "SELECT count(*) FROM {" FACTS "} WHERE event = 'snapshot_plan'");
+    assert_ok(store_remove(world_store(world), STR(CHECKPOINT "/_tidelake/pause"), &err), &err);
+
+    Process *process = process_open(world, "paused"); /* while wave 0 is read */
+    sim_sql_driver_set_hook(process->sql, pause_at_a_read, world);
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    process_close(process);
+    assert_int_equal(result.state, BACKFILL_PAUSED);
+    assert_int_equal(result.chunks_done, 2);
+    assert_int_equal(result.chunks_total.value, 3);
+    assert_str_is(shop_chunks(world), "0|0|-|2|2\n1|0|2|4|2\n");
     assert_ok(store_remove(world_store(world), STR(CHECKPOINT "/_tidelake/pause"), &err), &err);
     assert_backfill_done(world, &options, 6);
+    assert_str_is(shop_chunks(world), "0|0|-|2|2\n1|0|2|4|2\n2|1|4|6|2\n");
     world_close(world);
 }
 
@@ -113,18 +183,38 @@ static void the_retention_is_kept_at_a_distance(void **state) /* T4.28 */
     options.min_headroom_hours = OPT_DOUBLE(1);
     result                     = world_backfill(world, &options);
     assert_int_equal(result.state, BACKFILL_NO_SNAPSHOT);
+    assert_true(backfill_is_paused(result.state));
+    assert_true(str_find(result.reason, STR(BRONZE), 0) >= 0);
+    assert_true(str_find(result.reason, STR(APP_ID), 0) >= 0);
     shop_open_snapshot(world, 6);
-    result = world_backfill(world, &options);
+    result = world_backfill(world, &options); /* batch 0 had no ranges */
     assert_int_equal(result.state, BACKFILL_WAITING_METRICS);
+    assert_true(backfill_is_paused(result.state));
+    assert_true(str_find(result.reason, STR(APP_ID), 0) >= 0);
     shop_fill(world, 100, 1);
+    shop_fill(world, 101, 1);
     (void)world_stream(world, &stream);
-    options.min_headroom_hours = OPT_DOUBLE(1000);
-    result                     = world_backfill(world, &options);
+    assert_rows(world, "0.05\n",
+                "SELECT retention_headroom_hours FROM {" FACTS
+                "} WHERE event IS NULL ORDER BY batch_id DESC LIMIT 1");
+    result = world_backfill(world, &options);
     assert_int_equal(result.state, BACKFILL_WAITING_HEADROOM);
-    options.min_headroom_hours = OPT_DOUBLE(0.001);
+    assert_true(str_find(result.reason, STR("0.05 in a row 0.00 hours old"), 0) >= 0);
+    assert_true(str_find(result.reason, STR("min_headroom_hours is 1.00"), 0) >= 0);
+    assert_false(result.chunks_total.is_set);
+    options.min_headroom_hours = OPT_DOUBLE(0.01);
+    options.max_waves          = OPT_I64(1);
+    result                     = world_backfill(world, &options); /* at the time of the row */
+    assert_int_equal(result.state, BACKFILL_RUNNING);
+    options.max_waves = (OptI64){.is_set = false};
     world_pass_minutes(world, 60);
     result = world_backfill(world, &options);
     assert_int_equal(result.state, BACKFILL_WAITING_HEADROOM); /* the row is too old to go by */
+    assert_int_equal(result.chunks_done, 2);
+    assert_true(str_find(result.reason, STR("row 1.00 hours old"), 0) >= 0);
+    shop_fill(world, 102, 1);
+    (void)world_stream(world, &stream);
+    assert_backfill_done(world, &options, 6);
     world_close(world);
 }
 
@@ -309,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waves_are_read_until_the_snapshot_is_done),
         cmocka_unit_test(key_values_stay_out_of_the_facts),
+        cmocka_unit_test(a_missing_plans_row_is_named),
         cmocka_unit_test(a_stamp_below_the_snapshot_stops_the_call),
         cmocka_unit_test(a_wave_is_as_wide_as_its_time_allows),
         cmocka_unit_test(what_is_committed_behind_the_stamp_only_replays),
