@@ -37,7 +37,7 @@ typedef struct CopyColumn {
 
 /* Matches the captured columns (ignoring case) with those of a file: `out[i]` is of captured column i. `relation_out`
  * stands behind FROM. All live in `arena`, as long as it the query may run. Fills the file's row_count where the
- * file tells it. ERR_STATE: two columns differ in case alone; what cannot be read. */
+ * file tells it. ERR_STATE: two columns differ in case alone; ERR_STATE, ERR_DAMAGED: what cannot be read. */
 bool copy_match_columns(Copy *copy, size_t file, const Schema *captured, Arena *arena,
                         CopyColumn **out, Str *relation_out, Err *err) MUST_CHECK;
 
