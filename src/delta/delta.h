@@ -227,8 +227,6 @@ bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t coun
 void delta_writer_discard(DeltaWriter *writer, DeltaTable *table, const DeltaAdd *adds,
                           size_t count);
 void delta_writer_close(DeltaWriter *writer); /* removes what was not published; accepts NULL */
-/* Lets go as a death would: what was sealed stays for the next run. Accepts NULL. */
-void delta_writer_abandon(DeltaWriter *writer);
 
 /* --- staged files that outlive their run ---
  * Makes the staged files of these adds durable, and tells next to them what they are: `note` is the caller's. With

@@ -123,13 +123,6 @@ void delta_writer_close(DeltaWriter *writer)
     arena_close(writer->arena);
 }
 
-void delta_writer_abandon(DeltaWriter *writer)
-{
-    if (!writer) return;
-    store_staging_abandon(writer->staging);
-    arena_close(writer->arena);
-}
-
 /* --- one file --- */
 
 static Str new_file_name(DeltaWriter *writer, Arena *arena)

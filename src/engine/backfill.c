@@ -297,10 +297,7 @@ static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
                  LOG_I64("chunks_done", result->chunks_done),
                  LOG_I64("chunks_total", result->chunks_total.value));
     }
-    if (ok)
-        wave_close(committing->wave);
-    else
-        wave_leave(committing->wave);
+    wave_close(committing->wave);
     return ok;
 }
 
@@ -364,13 +361,10 @@ static bool run_waves(Backfill *backfill, Err *err)
         }
         wave = backfill_wave_new(backfill->next_wave);
         ok   = backfill_read_wave(backfill, wave, err);
-        if (!ok || !finish_commit(backfill, &as_read, err)) {
-            wave_leave(wave);
-            return false;
-        }
-        if (!as_read) { /* the next begins behind what the commit holds */
+        if (!ok || !finish_commit(backfill, &as_read, err) || !as_read) {
             wave_close(wave);
-            continue;
+            if (ok && !as_read) continue; /* the next begins behind what the commit holds */
+            return false;
         }
         backfill->result->waves++;
         start_commit(backfill, wave);

@@ -65,8 +65,6 @@ bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
  * connection: not while the reading connections would wait for it. A wave without rows leaves nothing. */
 bool wave_seal(const WaveContext *context, Mssql *mssql, Wave *wave, Err *err) MUST_CHECK;
 void wave_close(Wave *wave); /* staged files that were not published are removed; accepts NULL */
-/* The same, but what is sealed is left to the next call. */
-void wave_leave(Wave *wave);
 
 /* What its commit says of it. In `arena`. */
 WaveTag wave_tag(const WaveContext *context, const Wave *wave, Str attempt, Arena *arena);

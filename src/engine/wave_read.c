@@ -155,13 +155,3 @@ void wave_close(Wave *wave)
     delta_writer_close(wave->writer);
     arena_close(wave->arena); /* the wave lives in it */
 }
-
-void wave_leave(Wave *wave)
-{
-    if (!wave) return;
-    if (wave->is_sealed) {
-        delta_writer_abandon(wave->writer);
-        wave->writer = NULL;
-    }
-    wave_close(wave);
-}

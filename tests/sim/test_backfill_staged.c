@@ -248,23 +248,6 @@ static void a_call_that_starts_no_wave_leaves_it(void **state)
     world_close(world);
 }
 
-/* A failure that passes is no death, and costs no read either. */
-static void a_failed_commit_leaves_its_wave(void **state)
-{
-    World          *world   = open_planned(state, 1);
-    BackfillOptions options = shop_backfill(2, 2);
-    Process        *process = process_open(world, "failing");
-    BackfillResult  result;
-
-    process->plan = (FaultPlan){.fail_at_step = 1, .only_path_containing = STR(BRONZE "/part-")};
-    assert_false(process_backfill(process, &options, &result));
-    assert_false(process->plan.has_crashed);
-    process_close(process);
-    assert_in_range(finish(world, &options), 0, 1);
-    assert_ends_as_the_source(world);
-    world_close(world);
-}
-
 typedef struct Rival {
     World          *world;
     BackfillOptions options;
@@ -309,7 +292,6 @@ int main(void)
         cmocka_unit_test(what_is_not_whole_is_read_again),
         cmocka_unit_test(what_was_read_otherwise_is_read_again),
         cmocka_unit_test(a_call_that_starts_no_wave_leaves_it),
-        cmocka_unit_test(a_failed_commit_leaves_its_wave),
         cmocka_unit_test(a_living_call_keeps_what_it_read),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
