@@ -221,7 +221,8 @@ static void errors_of_the_table_say_what_to_do(void **state)
         {8114, ERR_QUERY, ERR_SCHEMA_CHANGED, "another type"},
         {3952, ERR_SOURCE_STATE, ERR_SOURCE_STATE,
          "ALTER DATABASE [shop] SET ALLOW_SNAPSHOT_ISOLATION ON"},
-        {1222, ERR_LOCK_TIMEOUT, ERR_LOCK_TIMEOUT, "cause"}};
+        {1222, ERR_LOCK_TIMEOUT, ERR_LOCK_TIMEOUT,
+         "a lock for longer than lock_timeout_ms (-1); nothing was committed: run this again"}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
