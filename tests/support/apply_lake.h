@@ -37,6 +37,7 @@ typedef struct ApplyLake {
     size_t     instance_count;
     unsigned   snapshot; /* not 0: rows of operation 0 are of `chunk` of this one, stamped by LSN */
     int        chunk;
+    const int *row_chunks;  /* of each row put down; NULL: `chunk` for all */
     Str     newer_instance; /* of the rows put down from now on, which have v's values in w too */
     Bronze *bronze;
     int64_t batches;
@@ -125,8 +126,10 @@ UNUSED static void put_rows(ApplyLake *lake, const BronzeRow *rows, size_t count
     assert_ok(bronze_writer_open(lake->bronze, STR("test"), &writer, &in->err), &in->err);
     const Schema *schema  = rows_schema(lake);
     RowBuilder   *builder = row_builder_new(in->arena, schema);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (lake->row_chunks) lake->chunk = lake->row_chunks[i];
         set_row(lake, builder, schema, &rows[i]);
+    }
     RowBlock block = row_builder_block(builder);
     assert_ok(delta_writer_write(writer, row_stream_of_block(in->arena, schema, &block), in->arena,
                                  &add, &in->err),

@@ -42,8 +42,9 @@ UNUSED static void open_lake_close(OpenLake *open)
     apply_lake_close(&open->lake);
 }
 
-/* A row of the facts, and its whole payload in the plans. */
-UNUSED static void put_announcement(OpenLake *open, FactsRow *row, Str whole)
+/* Rows of the facts, and their whole payloads in the plans; `wholes` NULL: none. */
+UNUSED static void put_announcements(OpenLake *open, FactsRow *rows, const Str *wholes,
+                                     size_t count)
 {
     Lake        *lake       = open->lake.lake;
     TableRef     facts_ref  = {STR("facts"), STR("lake/facts")};
@@ -54,17 +55,19 @@ UNUSED static void put_announcement(OpenLake *open, FactsRow *row, Str whole)
     Plans       *plans      = NULL;
     DeltaOutcome outcome;
 
-    row->app_id = STR("t-v1");
-    row->target = STR(BRONZE_PATH);
-    if (!open->is_old && whole.len) {
+    for (size_t i = 0; i < count; i++) {
+        rows[i].app_id = STR("t-v1");
+        rows[i].target = STR(BRONZE_PATH);
+    }
+    if (!open->is_old && wholes) {
         assert_ok(plans_open(&lake->delta, &plans_ref, &plans, &lake->err), &lake->err);
-        assert_ok(plans_append_once(plans, key, 0, lsn_number(open->snapshot), row->event, &whole,
-                                    1, &outcome, &lake->err),
+        assert_ok(plans_append_once(plans, key, 0, lsn_number(open->snapshot), rows[0].event,
+                                    wholes, count, &outcome, &lake->err),
                   &lake->err);
         plans_close(plans);
     }
     assert_ok(facts_open(&lake->delta, &facts_ref, &facts, &lake->err), &lake->err);
-    assert_ok(facts_append_once(facts, key, 0, row, 1, &outcome, &lake->err), &lake->err);
+    assert_ok(facts_append_once(facts, key, 0, rows, count, &outcome, &lake->err), &lake->err);
     facts_close(facts);
 }
 
@@ -84,26 +87,43 @@ UNUSED static void put_open(OpenLake *open)
                                .max_lsn = lsn,
                                .detail  = payload_chunked_open(arena, &detail, open->is_old)};
 
-    put_announcement(open, &row, payload_chunked_open(arena, &detail, true));
+    Str whole = payload_chunked_open(arena, &detail, true);
+    put_announcements(open, &row, &whole, 1);
 }
 
-/* Of one wave; bounds as JSON, "null": open. Its rows were put into bronze before. */
+typedef struct HandChunk {
+    int64_t     chunk;
+    const char *lo, *hi; /* JSON; "null": open */
+} HandChunk;
+
+/* A wave's chunks, whose rows were put into bronze before. */
+UNUSED static void put_wave(OpenLake *open, int64_t wave, unsigned stamp, const HandChunk *chunks,
+                            size_t count)
+{
+    Arena    *arena  = open->lake.lake->arena;
+    FactsRow *rows   = ARENA_ARRAY(arena, FactsRow, count);
+    Str      *wholes = ARENA_ARRAY(arena, Str, count);
+
+    for (size_t i = 0; i < count; i++) {
+        ChunkPayload payload = {.snapshot   = OPT_LSN(lsn_number(open->snapshot)),
+                                .wave       = wave,
+                                .chunk      = chunks[i].chunk,
+                                .has_bounds = true,
+                                .bounds     = {str_from_c(chunks[i].lo), str_from_c(chunks[i].hi)}};
+        rows[i]              = (FactsRow){.event   = STR(EVENT_SNAPSHOT_CHUNK),
+                                          .rows    = OPT_I64(0),
+                                          .min_lsn = OPT_LSN(lsn_number(stamp)),
+                                          .max_lsn = OPT_LSN(lsn_number(stamp)),
+                                          .detail  = payload_chunk(arena, &payload, open->is_old)};
+        wholes[i]            = payload_chunk(arena, &payload, true);
+    }
+    put_announcements(open, rows, wholes, count);
+}
+
 UNUSED static void put_chunk(OpenLake *open, int64_t wave, int64_t chunk, unsigned stamp,
                              const char *lo, const char *hi)
 {
-    Arena       *arena   = open->lake.lake->arena;
-    ChunkPayload payload = {.snapshot   = OPT_LSN(lsn_number(open->snapshot)),
-                            .wave       = wave,
-                            .chunk      = chunk,
-                            .has_bounds = true,
-                            .bounds     = {str_from_c(lo), str_from_c(hi)}};
-    FactsRow     row     = {.event   = STR(EVENT_SNAPSHOT_CHUNK),
-                            .rows    = OPT_I64(0),
-                            .min_lsn = OPT_LSN(lsn_number(stamp)),
-                            .max_lsn = OPT_LSN(lsn_number(stamp)),
-                            .detail  = payload_chunk(arena, &payload, open->is_old)};
-
-    put_announcement(open, &row, payload_chunk(arena, &payload, true));
+    put_wave(open, wave, stamp, &(HandChunk){chunk, lo, hi}, 1);
 }
 
 UNUSED static void put_completion(OpenLake *open)
@@ -112,7 +132,7 @@ UNUSED static void put_completion(OpenLake *open)
     FactsRow row = {
         .event = STR(EVENT_RESNAPSHOT), .rows = OPT_I64(0), .min_lsn = lsn, .max_lsn = lsn};
 
-    put_announcement(open, &row, STR_EMPTY);
+    put_announcements(open, &row, NULL, 1);
 }
 
 #endif

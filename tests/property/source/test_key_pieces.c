@@ -98,7 +98,7 @@ static Table random_table(Rng *rng)
 static void pieces_hold_exactly_the_range_each_row_once(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 2000) {
+    FOR_EACH_SEED (seed, 10000) {
         Arena         *arena = arena_new();
         Rng           *rng   = rng_new(seed);
         Table          table = random_table(rng);
@@ -124,7 +124,7 @@ static void pieces_hold_exactly_the_range_each_row_once(void **state)
 static void neighbouring_ranges_hold_every_row_once(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 1000) {
+    FOR_EACH_SEED (seed, 10000) {
         Arena  *arena = arena_new();
         Rng    *rng   = rng_new(seed);
         Table   table = random_table(rng);
@@ -159,7 +159,7 @@ static void neighbouring_ranges_hold_every_row_once(void **state)
 static void parameters_stand_in_the_order_of_their_marks(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 500) {
+    FOR_EACH_SEED (seed, 10000) {
         Arena    *arena = arena_new();
         Rng      *rng   = rng_new(seed);
         size_t    n     = 1 + rng_below(rng, COLUMNS_MAX);

@@ -60,7 +60,7 @@ static void shuffle(Rng *rng, Row *rows, size_t count)
 static void the_latest_image_does_not_depend_on_the_order_of_rows(void **state) /* T1.1 */
 {
     (void)state;
-    FOR_EACH_SEED (seed, 1000) {
+    FOR_EACH_SEED (seed, 10000) {
         Rng   *rng             = rng_new(seed);
         bool   with_command_id = seed % 2;
         size_t count           = (size_t)rng_between(rng, 1, ROW_COUNT_MAX);
@@ -80,7 +80,7 @@ static void the_latest_image_does_not_depend_on_the_order_of_rows(void **state) 
 static void rows_have_one_order(void **state)
 {
     (void)state;
-    FOR_EACH_SEED (seed, 2000) {
+    FOR_EACH_SEED (seed, 10000) {
         Rng *rng             = rng_new(seed);
         bool with_command_id = seed % 2;
         Row  a               = any_row(rng, with_command_id);
