@@ -53,6 +53,7 @@ interop: setup-interop
 interop-all: setup-interop
 	$(call script,tests/interop/run,--all)
 soak: setup
+	$(call script,tests/soak/history)
 	$(call script,tests/soak/run,$(MINUTES))
 
 sanitize: setup

@@ -362,8 +362,13 @@ static bool run_waves(Backfill *backfill, Err *err)
         wave = backfill_wave_new(backfill->next_wave);
         ok   = backfill_read_wave(backfill, wave, err);
         if (!ok || !finish_commit(backfill, &as_read, err) || !as_read) {
+            if (ok && !as_read) /* the next begins behind what the commit holds */
+                log_info(backfill->env->log, "backfill",
+                         "a wave read ahead is dropped: the one before it holds other chunks",
+                         LOG_STR("stream", backfill->options->stream.capture_instance),
+                         LOG_I64("wave", wave->number));
             wave_close(wave);
-            if (ok && !as_read) continue; /* the next begins behind what the commit holds */
+            if (ok && !as_read) continue;
             return false;
         }
         backfill->result->waves++;
