@@ -105,9 +105,11 @@ class LibraryLake:
     def rebuild(self, table):
         """The newest complete snapshot and the changes after it, the newest row of each key; None without a complete one."""
         done = [row["max_lsn"] for row in self.facts() if row.get("event") in ("bootstrap", "resnapshot") and row["target"] == table["bronze"]]
-        if not done:
-            return None
-        snapshot, latest = max(done), {}
+        return self.rebuild_from(table, max(done)) if done else None
+
+    def rebuild_from(self, table, snapshot):
+        """The same over what is there of one snapshot."""
+        latest = {}
         for row in self.rows(table["bronze"]):
             is_snapshot = row["_operation"] == 0
             if ((row["_snapshot"] or row["_start_lsn"]) != snapshot) if is_snapshot else row["_start_lsn"] <= snapshot:
@@ -261,8 +263,29 @@ def finish_chunked(lake, server):
     equal(lake.all_versions(), after, "and writes nothing")
 
 
+def apply_then_finish(lake, server):
+    """Silver with an open snapshot: changes first, the verdict held; then the waves that are missing, and the rebuild."""
+    entry, = lake.tables.values()
+
+    def position():
+        return next(row for row in lake.rows(CONTROL) if row["table_name"] == entry["silver"])
+    before, snapshot = position(), position()["open_snapshot_lsn"]
+    said = lake.results("apply")["shipment"]
+    equal((said["rebuilt"], said["rows_written"] > 0), (False, True), "changes are applied")
+    made = {key_of(row, entry["key"]): row for row in lake.rebuild_from(entry, snapshot)}  # as values: tidelake writes no negative zero
+    equal({key_of(row, entry["key"]): lake.captured(row, entry) for row in lake.rows(entry["silver"])}, made, "silver")
+    changed = max(row["_start_lsn"] for row in lake.rows(entry["bronze"]) if row["_operation"] != 0)
+    equal(position(), {**before, "applied_lsn": changed}, "the position; waves, snapshot and verdict are as they were")
+    finish_chunked(lake, server)
+    said = lake.results("apply")["shipment"]
+    after = position()
+    equal((said["rebuilt"], after["snapshot_lsn"], after["open_snapshot_lsn"], after["snapshot_wave"]), (True, snapshot, None, None), "silver is rebuilt")
+    equal(after["finalized_until"] > (before["finalized_until"] or ""), True, "the verdict moves")
+    lake.silver_equals_source(server)
+
+
 # The lakes that this version goes on with, and what comes first.
 CONTINUED = {"stream": nothing_to_do, "stream-names": nothing_to_do, "stream-crash": replay, "silver": nothing_to_do, "fanout": nothing_to_do,
-             "chunked-done": nothing_to_do, "recovery": nothing_to_do,
+             "chunked-done": nothing_to_do, "recovery": nothing_to_do, "silver-open": apply_then_finish,
              **dict.fromkeys(["chunked-open", "chunked-mid", "chunked-mid-composite", "chunked-keys", "chunked-crash", "chunked-crash-plans",
                               "chunked-crash-done"], finish_chunked)}

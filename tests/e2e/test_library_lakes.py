@@ -117,6 +117,11 @@ for lake_name, first in CONTINUED.items():
 
 
 @test
+def silver_of_an_open_snapshot_takes_changes_then_is_rebuilt(folder):
+    continued(folder, "silver-open")
+
+
+@test
 def a_batch_that_died_before_its_facts_is_replayed_to_exactly_its_end(folder):
     continued(folder, "stream-crash")
 

@@ -11,14 +11,41 @@ from turns import *
 CHUNK_ROWS = 8
 
 
-class History:
+class SharedLake:
+    """What must hold of the lake in WORK, whoever wrote it."""
+
+    def __init__(self, server, table):
+        self.server, self.table, self.bronze, self.silver = server, table, f"lake/bronze/{table.name}", f"lake/silver/{table.name}"
+        self.plans = self.bronze + "_snapshot_plans"
+
+    def one_snapshot(self):
+        """In the facts one open, one plan, every chunk, one completion; in bronze each row of it once, and no change twice."""
+        chunk = "CAST(detail->>'$.chunk' AS INT)"
+        events = rows(WORK, FACTS, "SELECT event, count(*) AS n FROM t WHERE event IN ('snapshot_open', 'snapshot_plan', 'bootstrap') GROUP BY event ORDER BY event")
+        equal(events, [{"event": name, "n": 1} for name in ("bootstrap", "snapshot_open", "snapshot_plan")], "events of the snapshot")
+        counted, = rows(WORK, FACTS, f"SELECT list(DISTINCT {chunk} ORDER BY {chunk}) AS chunks, count(*) AS n, CAST(sum(\"rows\") AS BIGINT) AS total FROM t "
+                                     "WHERE event = 'snapshot_chunk'")
+        equal((json.loads(counted["chunks"]) if isinstance(counted["chunks"], str) else counted["chunks"], counted["n"] > 5), (list(range(counted["n"])), True), "chunks")
+        keys = ", ".join(f'"{key}"' for key in self.table.keys)
+        snapshot, = rows(WORK, self.bronze, f"SELECT count(*) AS n, count(DISTINCT ({keys})) AS keys FROM t WHERE _operation = 0")
+        equal((snapshot["n"], snapshot["keys"]), (counted["total"], counted["total"]), "rows of the snapshot")
+        equal(rows(WORK, self.bronze, "SELECT count(*) - count(DISTINCT (_start_lsn, _command_id, _seqval, _operation)) AS twice FROM t WHERE _operation <> 0"),
+              [{"twice": 0}], "changes twice")
+        batches = [row["batch_id"] for row in rows(WORK, FACTS, "SELECT batch_id FROM t WHERE event IS NULL ORDER BY batch_id")]
+        equal(batches, list(range(len(batches))), "batch numbers without a hole")
+
+    def equals_source(self):
+        compared = subprocess.run([program("demo-compare"), "--connection", self.server.connection(), "--table", f"dbo.{self.table.name}", "--silver",
+                                   str(WORK / self.silver)], capture_output=True, text=True, timeout=300)
+        equal(compared.returncode, 0, compared.stdout[-2000:] + compared.stderr[-2000:])
+
+
+class History(SharedLake):
     """One history twice: by the engine that each step names in WORK, by tidelake alone below `folder`."""
 
     def __init__(self, folder, server, shape):
-        self.server, self.folder, self.rng = server, folder, random.Random(SEED)
-        self.table = Table(server, shape, 60, SEED)
-        self.bronze, self.silver = f"lake/bronze/{shape}", f"lake/silver/{shape}"
-        self.plans = self.bronze + "_snapshot_plans"
+        super().__init__(server, Table(server, shape, 60, SEED))
+        self.folder, self.rng = folder, random.Random(SEED)
         self.alone, self.ours, self.peer = Ours(server, self.table, folder / "alone"), Ours(server, self.table, WORK), peer_of(server, self.table)
         server.scan()
 
@@ -88,45 +115,24 @@ class History:
         grown = {path: self.versions(WORK, path)[1] - count for path, count in before_it.items()}
         return grown == {self.bronze: 1, self.plans: 1 if before == "facts" else 0, FACTS: 0}
 
-    # --- what must hold ---
+    # --- the end ---
 
-    def one_snapshot(self):
-        """In the facts one open, one plan, every chunk, one completion; in bronze each row of it once, and no change twice."""
-        chunk = "CAST(detail->>'$.chunk' AS INT)"
-        events = rows(WORK, FACTS, "SELECT event, count(*) AS n FROM t WHERE event IN ('snapshot_open', 'snapshot_plan', 'bootstrap') GROUP BY event ORDER BY event")
-        equal(events, [{"event": name, "n": 1} for name in ("bootstrap", "snapshot_open", "snapshot_plan")], "events of the snapshot")
-        counted, = rows(WORK, FACTS, f"SELECT list(DISTINCT {chunk} ORDER BY {chunk}) AS chunks, count(*) AS n, CAST(sum(\"rows\") AS BIGINT) AS total FROM t "
-                                     "WHERE event = 'snapshot_chunk'")
-        equal((json.loads(counted["chunks"]) if isinstance(counted["chunks"], str) else counted["chunks"], counted["n"] > 5), (list(range(counted["n"])), True), "chunks")
-        keys = ", ".join(f'"{key}"' for key in self.table.keys)
-        snapshot, = rows(WORK, self.bronze, f"SELECT count(*) AS n, count(DISTINCT ({keys})) AS keys FROM t WHERE _operation = 0")
-        equal((snapshot["n"], snapshot["keys"]), (counted["total"], counted["total"]), "rows of the snapshot")
-        equal(rows(WORK, self.bronze, "SELECT count(*) - count(DISTINCT (_start_lsn, _command_id, _seqval, _operation)) AS twice FROM t WHERE _operation <> 0"),
-              [{"twice": 0}], "changes twice")
-        batches = [row["batch_id"] for row in rows(WORK, FACTS, "SELECT batch_id FROM t WHERE event IS NULL ORDER BY batch_id")]
-        equal(batches, list(range(len(batches))), "batch numbers without a hole")
-
-    def equals_source(self):
-        compared = subprocess.run([program("demo-compare"), "--connection", self.server.connection(), "--table", f"dbo.{self.table.name}", "--silver",
-                                   str(WORK / self.silver)], capture_output=True, text=True, timeout=300)
-        equal(compared.returncode, 0, compared.stdout[-2000:] + compared.stderr[-2000:])
-
-    def same_as_alone(self):
+    def same_as_alone(self, order):
         """What the engines wrote together is what tidelake wrote alone: rows, headers, keys, payloads, positions."""
         for path in (self.bronze, self.plans, FACTS, CONTROL, self.silver):
             if path != self.silver:
                 same_rows(self.alone, path, path)
             same_shape(self.alone, path)
-            same_commits(self.alone, path)
+            same_commits(self.alone, path, order)
         same_checkpoint(self.alone, self.table.name)
 
-    def finish(self, engine):
+    def finish(self, streamer, applier, order=list):
         """The stream and silver once more after the completion."""
         self.change()
-        self.stream(engine)
-        self.apply(engine)
+        self.stream(streamer)
+        self.apply(applier)
         self.one_snapshot()
-        self.same_as_alone()
+        self.same_as_alone(order)
         self.equals_source()
 
 
@@ -144,22 +150,23 @@ OTHER = {"library": "tidelake", "tidelake": "library"}
 
 
 def hand_over(folder, shape, opener):
-    """One opens and plans, the other reads: the first waves one by one, then all that are left, and the completion."""
+    """One opens and plans, the other reads: a wave, then all that are left, and the completion. With INTEROP_ALL=1 it streams too."""
     reader = OTHER[opener]
+    follower = reader if ALL else "tidelake"
     with history(folder, shape) as it:
         it.stream(opener)
         it.change()
-        it.stream(opener)
+        if ALL:
+            it.stream(opener)
         it.plan(opener)
         it.change(captured=False)  # newer than the stamp of the first wave
         it.backfill(reader, max_waves=1)
         it.change()
-        it.stream(reader)
-        it.apply(reader)
+        it.stream(follower)
+        it.apply(follower)
         it.change(captured=False)
-        said = it.backfill(reader)
-        equal(said["done"], True, "the snapshot is complete")
-        it.finish(reader)
+        equal(it.backfill(reader)["done"], True, "the snapshot is complete")
+        it.finish(follower, reader)
 
 
 @test
@@ -180,3 +187,117 @@ def the_library_opens_and_plans_a_snapshot_along_two_columns_and_tidelake_reads_
 @test
 def tidelake_opens_and_plans_a_snapshot_along_two_columns_and_the_library_reads_it(folder):
     hand_over(folder, "stop", "tidelake")
+
+
+# --- in turn ---
+
+def in_turn(folder, shape, completer, silver_too):
+    """Waves by one and the other, opened and planned by whom the seed says, the last wave and the completion by `completer`. The stream by either;
+    silver too, after every wave."""
+    with history(folder, shape) as it:
+        opener = it.rng.choice(list(OTHER))
+        it.stream(opener)
+        it.change()
+        it.plan(it.rng.choice(list(OTHER)))
+        engine, said = it.rng.choice(list(OTHER)), {"done": False, "chunks_total": 4, "chunks_done": 0}
+        turns = []
+        while not said["done"]:
+            it.change(captured=it.rng.random() < 0.5)
+            engine = completer if said["chunks_total"] - said["chunks_done"] <= 2 else OTHER[engine]
+            said = it.backfill(engine, max_waves=1)
+            turns.append(engine)
+            it.change(captured=it.rng.random() < 0.7)
+            if silver_too:
+                it.stream("tidelake")
+                it.apply(OTHER[engine] if it.rng.random() < 0.7 else engine)
+            elif len(turns) == 2:
+                it.stream(OTHER[opener])
+        print(f"# opened by {opener}, waves by {', '.join(turns)}", flush=True)
+        equal(set(turns), set(OTHER), "who read waves")
+        it.finish(it.rng.choice(list(OTHER)), OTHER[completer])
+
+
+def dies(folder, shape, engine, before):
+    """The other finishes a wave that is in bronze alone, or in bronze and the plans, with more connections than it was read with."""
+    with history(folder, shape) as it:
+        it.stream("tidelake")
+        it.change()
+        it.stream("tidelake")
+        it.plan("tidelake")
+        for _ in range(3):  # a kill may come late
+            it.change(captured=False)
+            is_hit = it.die_in_wave(engine, before)
+            it.alone.backfill(chunk_rows=CHUNK_ROWS, max_waves=1)
+            it.change()
+            if is_hit:
+                break
+        else:
+            raise AssertionError(f"no wave of {engine} was met before its {before}")
+        it.stream("tidelake")
+        equal(it.backfill(OTHER[engine], partitions=3)["done"], True, "the snapshot is complete")
+        it.finish("tidelake", OTHER[engine], sorted)  # a batch came before what tells of the wave
+
+
+@test
+def a_wave_that_tidelake_died_in_is_finished_by_the_library(folder):
+    dies(folder, "parcel", "tidelake", "plans")
+
+
+if ALL:
+    @test
+    def waves_by_one_and_the_other_are_completed_by_tidelake(folder):
+        in_turn(folder, "parcel", "tidelake", False)
+
+    @test
+    def waves_by_one_and_the_other_are_completed_by_the_library(folder):
+        in_turn(folder, "crate", "library", False)
+
+    @test
+    def silver_is_applied_by_one_and_the_other_along_an_integer(folder):
+        in_turn(folder, "parcel", "library", True)
+
+    @test
+    def silver_is_applied_by_one_and_the_other_along_two_columns(folder):
+        in_turn(folder, "stop", "tidelake", True)
+
+    @test
+    def a_wave_that_tidelake_died_in_before_its_facts_is_finished_by_the_library(folder):
+        dies(folder, "stop", "tidelake", "facts")
+
+    @test
+    def a_wave_that_the_library_died_in_before_its_plans_is_finished_by_tidelake(folder):
+        dies(folder, "stop", "library", "plans")
+
+    @test
+    def a_wave_that_the_library_died_in_before_its_facts_is_finished_by_tidelake(folder):
+        dies(folder, "parcel", "library", "facts")
+
+    @test
+    def the_two_take_turns_next_to_a_writer_that_never_stops(folder):
+        """Stream, backfill and apply by whom the seed says, on silver with deletion vectors; capture runs by itself."""
+        fresh("lake", "checkpoint")
+        server = Server(folder, "--capture-interval", "100ms")
+        try:
+            table = Table(server, "stop", 120, SEED)
+            server.scan()
+            ours, peer, rng = Ours(server, table, WORK), peer_of(server, table), random.Random(SEED)
+            writer, done, turns = Writer(server, [table], 0.05), False, []
+            try:
+                while not done:
+                    turns.append([rng.random() < 0.5 for _ in range(3)])
+                    peer.stream("chunked") if turns[-1][0] else ours.stream("--snapshot", "chunked")
+                    done = (peer if turns[-1][1] else ours).backfill(chunk_rows=15, max_waves=1)["done"]
+                    peer.apply() if turns[-1][2] else ours.apply()
+            finally:
+                writer.stop()
+            server.scan()
+            ours.stream("--snapshot", "chunked")
+            ours.apply()
+            print(f"# {writer.commits} commits; the library: {turns}", flush=True)
+            lake = SharedLake(server, table)
+            lake.one_snapshot()
+            lake.equals_source()
+            equal(writer.commits > 20, True, "commits")
+        finally:
+            server.close()
+
