@@ -198,6 +198,7 @@ def in_turn(folder, shape, completer, silver_too):
         opener = it.rng.choice(list(OTHER))
         it.stream(opener)
         it.change()
+        it.stream("tidelake")
         it.plan(it.rng.choice(list(OTHER)))
         engine, said = it.rng.choice(list(OTHER)), {"done": False, "chunks_total": 4, "chunks_done": 0}
         turns = []
