@@ -156,8 +156,7 @@ def hand_over(folder, shape, opener):
     with history(folder, shape) as it:
         it.stream(opener)
         it.change()
-        if ALL:
-            it.stream(opener)
+        it.stream(opener if ALL else "tidelake")
         it.plan(opener)
         it.change(captured=False)  # newer than the stamp of the first wave
         it.backfill(reader, max_waves=1)
