@@ -126,9 +126,9 @@ static bool check_keys(Backfill *backfill, Err *err)
     if (!same_keys(opened, &backfill->cut))
         return err_set(
             err, ERR_STATE,
-            "snapshot %s was opened cut on %.*s, and this run would cut on %.*s: set snapshot_keys "
-            "to the columns it was opened with",
-            lsn_format(backfill->state.open->at.lsn).text,
+            "%.*s: snapshot %s was opened cut on %.*s, and this run would cut on %.*s: set "
+            "snapshot_keys to the columns it was opened with, or take a new snapshot",
+            STR_ARG(options->bronze.label), lsn_format(backfill->state.open->at.lsn).text,
             STR_ARG(name_list(backfill->arena, opened->keys, opened->key_count)),
             STR_ARG(name_list(backfill->arena, backfill->cut.names, backfill->cut.column_count)));
     return opened->key_count == 0 ||

@@ -20,7 +20,8 @@ static SnapshotOpen read_open(const FactsRow *row, Arena *arena)
     OpenDetail   detail;
 
     (void)payload_parse_open(row->detail, &detail);
-    open.is_full = detail.is_full;
+    open.is_full    = detail.is_full;
+    open.generation = detail.generation;
     if (!open.is_full) (void)payload_parse_chunked_open(row->detail, arena, &open.chunked);
     return open;
 }
@@ -150,8 +151,7 @@ static bool refuse(const SnapshotOpen *open, SnapshotMode mode, Str target, Err 
         "%.*s: a %s snapshot at LSN %s (generation %lld) has not completed, and %s must not be "
         "taken next to it: %s",
         STR_ARG(target), open->is_full ? "full" : "chunked", lsn_format(open->at.lsn).text,
-        (long long)(open->chunked.generation.is_set ? open->chunked.generation.value : 0),
-        wants[mode], way_out);
+        (long long)(open->generation.is_set ? open->generation.value : 0), wants[mode], way_out);
 }
 
 bool family_check_mode(const Family *family, SnapshotMode mode, Mssql *mssql,

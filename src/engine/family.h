@@ -15,6 +15,7 @@ typedef struct SnapshotOpen {
     Offset      at;      /* S */
     OptTime     written_at;
     bool        is_full;
+    OptI64      generation;
     ChunkedOpen chunked; /* when not full; has_bounds: opened before the plans table was there */
     Str         detail;
 } SnapshotOpen;

@@ -37,7 +37,7 @@ static void one_mode_at_a_time(void **state) /* T4.36b, T4.37 */
     world_close(world);
 }
 
-static void what_was_opened_on_other_columns_is_not_planned(void **state) /* T4.16, T4.17 */
+static void what_was_opened_on_other_columns_is_not_planned(void **state) /* T4.17, T12.1 */
 {
     static const Str note[] = {{"note", 4}}, unknown[] = {{"nope", 4}};
     World           *world   = shop_open(state, 1);
@@ -56,6 +56,10 @@ static void what_was_opened_on_other_columns_is_not_planned(void **state) /* T4.
     assert_ok(process_stream(process, &stream), &process->err);
     assert_false(process_backfill(process, &options, &result));
     assert_err(&process->err, ERR_STATE, "opened cut on note, and this run would cut on id");
+    assert_err(&process->err, ERR_STATE, lsn_format(result.snapshot.lsn).text);
+    assert_err(&process->err, ERR_STATE, "set snapshot_keys to the columns it was opened with");
+    assert_err(&process->err, ERR_STATE, BRONZE);
+    assert_rows(world, "snapshot_open\n", "SELECT event FROM {" PLANS "}"); /* nothing planned */
     options.stream.snapshot_keys      = note;
     options.stream.snapshot_key_count = 1;
     process_close(process);
@@ -167,6 +171,82 @@ static void two_opens_at_once_are_one(void **state)
     }
 }
 
+/* --- a full run in between --- */
+
+/* The chunked open came between the full run's lock and its own open row: the full run stops, and its row holds nothing. */
+static void a_full_run_that_was_overtaken_holds_no_mode(void **state) /* T4.39 */
+{
+    World          *world   = shop_open(state, 1);
+    StreamOptions   full    = shop_bootstrap();
+    BackfillOptions options = shop_backfill(2, 2);
+    OtherRun        other   = {.world = world};
+    Process        *process = process_open(world, "full");
+
+    shop_fill(world, 0, 4);
+    process->plan = (FaultPlan){.only_path_containing = STR(FACTS_COMMIT(1)),
+                                .on_step              = let_other_open,
+                                .on_step_arg          = &other};
+    assert_false(process_stream(process, &full));
+    assert_err(&process->err, ERR_STATE, "another run came first");
+    assert_err(&process->err, ERR_STATE, "a chunked snapshot at LSN 0x");
+    process_close(process);
+    assert_rows(world, "1|1\n",
+                "SELECT count(*) FILTER (json_extract_string(detail, '$.mode') = 'chunked'), "
+                "count(*) FILTER (json_extract_string(detail, '$.mode') = 'full') FROM {" FACTS
+                "} WHERE event = 'snapshot_open'");
+    assert_backfill_done(world, &options, 4);
+    assert_silver_follows(world);
+    world_close(world);
+}
+
+/* By hand: an open of a later generation that nobody has closed. */
+static void put_full_open(World *world, Lsn lsn)
+{
+    Facts       *facts = NULL;
+    TableRef     ref   = {STR(FACTS), STR(FACTS)};
+    DeltaOutcome outcome;
+    Err          err = ERR_INIT;
+    FactsRow     row = {.app_id  = STR(APP_ID ".g1"),
+                        .event   = STR("snapshot_open"),
+                        .target  = STR(BRONZE),
+                        .rows    = OPT_I64(0),
+                        .max_lsn = OPT_LSN(lsn),
+                        .detail  = STR("{\"mode\": \"full\", \"generation\": 1}")};
+
+    assert_ok(facts_open(world_delta(world), &ref, &facts, &err), &err);
+    assert_ok(facts_append_event(facts, STR(APP_ID), -1, &row, &outcome, &err), &err);
+    facts_close(facts);
+}
+
+static void a_full_open_of_a_later_generation_keeps_backfill_out(void **state) /* T4.39, T12.1 */
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = process_open(world, "backfill");
+    BackfillResult  result;
+
+    shop_open_snapshot(world, 4);
+    shop_fill(world, 10, 1);
+    Lsn lsn = world_max_lsn(world);
+    put_full_open(world, lsn);
+    int64_t facts = world_version(world, FACTS);
+    assert_false(process_backfill(process, &options, &result));
+    const char *const parts[] = {BRONZE,
+                                 "a full snapshot",
+                                 lsn_format(lsn).text,
+                                 "generation 1",
+                                 "has not completed",
+                                 "rerun the stream with snapshot: full",
+                                 "or wait until CDC's cleanup has passed that LSN"};
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        assert_err(&process->err, ERR_STATE, parts[i]);
+    process_close(process);
+    assert_int_equal(world_version(world, FACTS), facts);
+    assert_rows(world, "1\n", "SELECT count(*) FROM {" PLANS "}");
+    assert_int_equal(world_version(world, BRONZE), -1);
+    world_close(world);
+}
+
 /* --- what it can be cut along --- */
 
 /* Opening along these columns is refused, and no table came to be. */
@@ -274,6 +354,8 @@ int main(void)
         cmocka_unit_test(a_table_that_was_empty_is_complete),
         cmocka_unit_test(a_death_before_the_facts_row_opens_again),
         cmocka_unit_test(two_opens_at_once_are_one),
+        cmocka_unit_test(a_full_run_that_was_overtaken_holds_no_mode),
+        cmocka_unit_test(a_full_open_of_a_later_generation_keeps_backfill_out),
         cmocka_unit_test(a_column_that_cannot_be_cut_along_is_refused),
         cmocka_unit_test(an_index_with_a_rowversion_is_planned_and_read),
         cmocka_unit_test(a_table_without_a_way_to_cut_it_is_warned_of_once),
