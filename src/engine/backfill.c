@@ -293,7 +293,11 @@ static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
         result->rows += record->rows;
         log_info(backfill->env->log, "backfill", "wave committed",
                  LOG_STR("stream", backfill->options->stream.capture_instance),
-                 LOG_I64("wave", record->wave), LOG_I64("rows", record->rows),
+                 LOG_I64("wave", record->wave), LOG_I64("chunks", record->chunks),
+                 LOG_LSN("stamp", record->stamp), LOG_I64("rows", record->rows),
+                 LOG_DOUBLE("seconds", (double)(clock_utc_us(backfill->env->clock) -
+                                                committing->wave->started_us) /
+                                           1e6),
                  LOG_I64("chunks_done", result->chunks_done),
                  LOG_I64("chunks_total", result->chunks_total.value));
     }

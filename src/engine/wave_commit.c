@@ -157,11 +157,12 @@ static bool find_earlier(Commit *commit, bool *is_in, Err *err)
     else if (!rebuild_tag(commit, &found, err))
         return false;
     if (!found)
-        return err_set(err, ERR_DAMAGED,
-                       "bronze records wave %lld of snapshot %s, but neither its history nor its "
-                       "rows show it",
-                       (long long)commit->wave->number,
-                       lsn_format(commit->context->state->open->at.lsn).text);
+        return err_set(
+            err, ERR_DAMAGED,
+            "%.*s records wave %lld of snapshot %s (transaction %.*s), but neither its "
+            "history nor its rows show it: restore the table, or take a new snapshot",
+            STR_ARG(commit->context->options->bronze.label), (long long)commit->wave->number,
+            lsn_format(commit->context->state->open->at.lsn).text, STR_ARG(commit->context->key));
     return fill_counts(commit, err);
 }
 

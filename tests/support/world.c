@@ -382,6 +382,14 @@ void process_close(Process *process)
     store_close(process->store);
 }
 
+void process_tell_all(Process *process)
+{
+    log_close(process->log);
+    process->log     = log_new(process->world->clock, LOG_DEBUG, LOG_FORMAT_TEXT, keep_process_line,
+                               process);
+    process->env.log = process->delta.log = process->log;
+}
+
 StreamOptions world_stream_options(void)
 {
     return (StreamOptions){

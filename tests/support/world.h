@@ -89,6 +89,8 @@ void world_cleanup(World *world, Lsn low_water_mark);
 
 Process *process_open(World *world, const char *name);
 void     process_close(Process *process);
+/* Its log from now on at debug, the last level that holds no key values. */
+void process_tell_all(Process *process);
 
 /* dbo_orders into BRONZE with facts, control, checkpoint; available-now, one connection. */
 StreamOptions world_stream_options(void);
