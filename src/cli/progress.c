@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 
+#include <math.h>
 #include <pthread.h>
 
 #define REDRAW_NS INT64_C(200000000)
@@ -59,6 +60,19 @@ static Teller *find_teller(ProgressLine *line, Str name)
     return teller;
 }
 
+/* "12/40 chunks, wave 3: ": where a snapshot stands that is read in waves */
+static void describe_chunks(Buf *buf, const ChunkProgress *chunks)
+{
+    buf_printf(buf, "%lld/%lld chunks, wave %lld: ", (long long)chunks->done,
+               (long long)chunks->total, (long long)chunks->wave);
+}
+
+/* How much of what is meant to be done is left: of the whole snapshot where the step is a wave of it. */
+static int64_t left_of(const Progress *now)
+{
+    return MAX(0, now->chunks ? now->chunks->rows_left - now->done : now->total - now->done);
+}
+
 /* "dbo_orders snapshot: 1200/5000 rows, 600 rows/s, 1.2 MB/s, ETA 6 s" */
 static Str describe(const Progress *now, int64_t now_ns, Arena *arena)
 {
@@ -67,15 +81,18 @@ static Str describe(const Progress *now, int64_t now_ns, Arena *arena)
     Buf    buf     = buf_new(arena, 0);
 
     buf_printf(&buf, "%.*s %s", STR_ARG(now->name), now->what);
-    if (now->done == 0 && now->total == 0) return buf_str(&buf);
-    buf_printf(&buf, ": %lld", (long long)now->done);
+    if (now->done == 0 && now->total == 0 && !now->chunks) return buf_str(&buf);
+    buf_append_c(&buf, ": ");
+    if (now->chunks) describe_chunks(&buf, now->chunks);
+    buf_printf(&buf, "%lld", (long long)now->done);
     if (now->total > 0) buf_printf(&buf, "/%lld", (long long)now->total);
     buf_printf(&buf, " %s", now->unit);
     if (rate > 0) buf_printf(&buf, ", %.0f %s/s", rate, now->unit);
     if (seconds > 0 && now->bytes > 0)
         buf_printf(&buf, ", %.1f MB/s", (double)now->bytes / 1e6 / seconds);
-    if (now->total > now->done && rate > 0)
-        buf_printf(&buf, ", ETA %.0f s", (double)(now->total - now->done) / rate);
+    if (left_of(now) > 0 && rate > 0) buf_printf(&buf, ", ETA %.0f s", (double)left_of(now) / rate);
+    if (now->chunks && now->chunks->headroom_hours.is_set)
+        buf_printf(&buf, ", headroom %.1f h", fmax(0, now->chunks->headroom_hours.value));
     return buf_str(&buf);
 }
 
@@ -102,9 +119,11 @@ static void draw(ProgressLine *line, Teller *teller, const Progress *now, int64_
 
 static void print(ProgressLine *line, Teller *teller, const Progress *now, int64_t now_ns)
 {
-    Arena *scratch;
+    /* a snapshot's waves are short, and follow each other for hours */
+    int64_t began_ns = now->chunks ? now->chunks->began_ns : now->began_ns;
+    Arena  *scratch;
 
-    if (now->is_over || now_ns - MAX(teller->shown_ns, now->began_ns) < LINE_NS) return;
+    if (now->is_over || now_ns - MAX(teller->shown_ns, began_ns) < LINE_NS) return;
     scratch          = arena_new();
     teller->shown_ns = now_ns;
     log_info(line->log, "progress", "still at work",

@@ -5,6 +5,8 @@
 #include "engine/plan_wave.h"
 #include "engine/snapshot.h"
 
+#include <math.h>
+
 const char *backfill_state_name(BackfillState state)
 {
     static const char *const names[] = {[BACKFILL_NO_SNAPSHOT]      = "no_snapshot",
@@ -136,16 +138,26 @@ static bool check_keys(Backfill *backfill, Err *err)
                            backfill->arena, &backfill->cut, err);
 }
 
+static double or_nan(OptDouble value)
+{
+    return value.is_set ? value.value : NAN;
+}
+
 static void note_recorded(Backfill *backfill)
 {
     const ChunkState    *state = &backfill->state;
     const RecordedChunk *last  = chunk_state_last(state);
 
-    backfill->rows_recorded = 0;
+    backfill->rows_recorded  = 0;
+    backfill->measured.count = 0;
     for (size_t i = 0; i < state->recorded_count; i++) {
         backfill->rows_recorded += state->recorded[i].rows.is_set ? state->recorded[i].rows.value
                                                                   : 0;
         backfill->newest_stamp = lsn_max(backfill->newest_stamp, state->recorded[i].stamp);
+        if (state->recorded[i].rows.is_set)
+            backfill_note_chunk(backfill, state->recorded[i].wave, state->recorded[i].rows.value,
+                                or_nan(state->recorded[i].read_seconds),
+                                or_nan(state->recorded[i].read_mb));
     }
     backfill->next_chunk          = last ? last->chunk + 1 : 0;
     backfill->next_wave           = last ? last->wave + 1 : 0;
@@ -251,6 +263,14 @@ static void run_commit(void *arg)
 
     committing->ok = wave_commit(committing->context, committing->bronze, committing->wave,
                                  &committing->record, &committing->err);
+    if (committing->ok && committing->context->env->on_progress) {
+        Err ignored = ERR_INIT; /* nobody waits for a figure */
+
+        if (!facts_find_headroom(
+                committing->context->facts, committing->context->state->open->sink_id,
+                &committing->headroom.hours, &committing->headroom.written_at, &ignored))
+            committing->headroom.hours.is_set = false;
+    }
     atomic_store(&committing->is_over, true);
 }
 
@@ -289,6 +309,7 @@ static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
         backfill->last_is_recorded = record->is_last;
         backfill->rows_recorded += record->rows;
         backfill->newest_stamp = lsn_max(backfill->newest_stamp, record->stamp);
+        if (committing->headroom.hours.is_set) backfill->headroom = committing->headroom;
         result->chunks_done += record->chunks;
         result->rows += record->rows;
         log_info(backfill->env->log, "backfill", "wave committed",
@@ -363,6 +384,7 @@ static bool run_waves(Backfill *backfill, Err *err)
             if (!is_planned) break;
             continue;
         }
+        if (!backfill_tell_forecast(backfill, err)) return false;
         wave = backfill_wave_new(backfill->next_wave);
         ok   = backfill_read_wave(backfill, wave, err);
         if (!ok || !finish_commit(backfill, &as_read, err) || !as_read) {

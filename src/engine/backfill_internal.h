@@ -2,11 +2,19 @@
 #ifndef TIDELAKE_ENGINE_BACKFILL_INTERNAL_H
 #define TIDELAKE_ENGINE_BACKFILL_INTERNAL_H
 
+#include "base/list.h"
 #include "engine/backfill.h"
+#include "engine/plan_forecast.h"
 #include "engine/stream_internal.h"
 #include "engine/wave_staged.h"
 
 #include <stdatomic.h>
+
+/* How far the stream is from the retention, as its newest facts row has it. */
+typedef struct Headroom {
+    OptDouble hours;
+    OptTime   written_at;
+} Headroom;
 
 /* A wave on its way into the tables, in a task of its own. */
 typedef struct Committing {
@@ -17,6 +25,7 @@ typedef struct Committing {
     atomic_bool        is_over;
     bool               ok; /* this and the rest: once it is over */
     WaveRecord         record;
+    Headroom           headroom; /* for progress */
     Err                err;
 } Committing;
 
@@ -48,6 +57,9 @@ typedef struct Backfill {
     bool                   last_is_recorded;
     int64_t                rows_recorded;
     Lsn                    newest_stamp;
+    LIST(ReadChunk) measured; /* recorded ones, then this call's */
+    Headroom headroom;
+    bool     is_foretold;
 } Backfill;
 
 /* --- backfill_stop.c: limits of the call, the pause file, the headroom --- */
@@ -61,5 +73,11 @@ bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err) MUST_C
 /* --- backfill_wave.c: stamp, chunks and rows of the next wave --- */
 Wave *backfill_wave_new(int64_t number);
 bool  backfill_read_wave(Backfill *backfill, Wave *wave, Err *err) MUST_CHECK;
+
+/* --- backfill_forecast.c --- */
+void backfill_note_chunk(Backfill *backfill, int64_t wave, int64_t rows, double seconds, double mb);
+/* One line, as soon as a pace is known; a warning when the retention is nearer than the end. */
+bool          backfill_tell_forecast(Backfill *backfill, Err *err) MUST_CHECK;
+ChunkProgress backfill_progress(const Backfill *backfill, int64_t wave);
 
 #endif

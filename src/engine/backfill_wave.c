@@ -155,10 +155,18 @@ static bool seal_early(Backfill *backfill, Wave *wave, Err *err)
            wave_seal(&backfill->context, backfill->mssql, wave, err);
 }
 
+static void note_chunks(Backfill *backfill, const Wave *wave)
+{
+    for (size_t i = 0; i < wave->chunk_count; i++)
+        backfill_note_chunk(backfill, wave->number, wave->chunks[i].rows, wave->chunks[i].seconds,
+                            (double)wave->chunks[i].bytes / 1e6);
+}
+
 static bool read_rows(Backfill *backfill, Wave *wave, int64_t began_ns, Err *err)
 {
     wave->high = wave->stamp;
     if (wave->is_known) return true;
+    wave->progress = backfill_progress(backfill, wave->number);
     if (!wave_read(&backfill->context, backfill->bronze[wave->number % 2], wave, err)) return false;
     backfill->pace = plan_wave_pace(backfill_seconds_since(backfill, began_ns),
                                     (int64_t)wave->chunk_count, backfill->context.connections);
@@ -179,10 +187,15 @@ bool backfill_read_wave(Backfill *backfill, Wave *wave, Err *err)
     if (!find_known(backfill, wave, err) ||
         (!wave->is_known && !find_staged(backfill, wave, &taken, err)))
         return false;
-    if (taken) return true;
+    if (taken) {
+        note_chunks(backfill, wave);
+        return true;
+    }
     if (!take_stamp(backfill, wave, err)) return false;
     if (!found && str_equal(*planned_hi, BOUND_OPEN) && !find_last_end(backfill, &last_end, err))
         return false;
     if (!found && !take_next_chunks(backfill, wave, last_end, err)) return false;
-    return read_rows(backfill, wave, began_ns, err) && seal_early(backfill, wave, err);
+    if (!read_rows(backfill, wave, began_ns, err)) return false;
+    if (!wave->is_known) note_chunks(backfill, wave);
+    return seal_early(backfill, wave, err);
 }

@@ -44,12 +44,14 @@ static bool read_chunk(const ChunkQuery *query, const FactsRow *row, Arena *aren
     if (!payload_parse_chunk(row->detail, arena, &chunk))
         return fail_unreadable("a chunk's row", query->snapshot, err);
     *is_ours = chunk.snapshot.is_set && lsn_equal(chunk.snapshot.lsn, query->snapshot);
-    *out     = (RecordedChunk){.chunk       = chunk.chunk,
-                               .wave        = chunk.wave,
-                               .is_last     = chunk.is_last,
-                               .rows        = row->rows,
-                               .duration_ms = row->duration_ms,
-                               .stamp       = row->min_lsn.lsn};
+    *out     = (RecordedChunk){.chunk        = chunk.chunk,
+                               .wave         = chunk.wave,
+                               .is_last      = chunk.is_last,
+                               .rows         = row->rows,
+                               .duration_ms  = row->duration_ms,
+                               .read_seconds = row->read_seconds,
+                               .read_mb      = row->read_mb,
+                               .stamp        = row->min_lsn.lsn};
     return !*is_ours || row->min_lsn.is_set ||
            err_set(err, ERR_DAMAGED, "chunk %lld of snapshot %s has no stamp",
                    (long long)chunk.chunk, lsn_format(query->snapshot).text);

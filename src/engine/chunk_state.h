@@ -11,6 +11,7 @@ typedef struct RecordedChunk {
     int64_t     chunk, wave;
     bool        is_last;
     OptI64      rows, duration_ms;
+    OptDouble   read_seconds, read_mb;
     Lsn         stamp;
     ChunkBounds bounds; /* empty unless they were asked for */
 } RecordedChunk;

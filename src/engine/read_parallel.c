@@ -48,7 +48,8 @@ static void tell(const Env *env, const ReadParts *parts, const Shared *shared, b
                          .total    = parts->row_total,
                          .bytes    = atomic_load(&shared->bytes),
                          .began_ns = shared->began_ns,
-                         .is_over  = is_over};
+                         .is_over  = is_over,
+                         .chunks   = parts->chunks};
 
     env->on_progress(env->on_progress_arg, &progress);
 }

@@ -18,9 +18,10 @@ typedef struct ReadParts {
     void        *arg;
     DeltaWriter *writer; /* NULL: there must be no rows */
     /* for progress */
-    const char *what;      /* "snapshot", "batch" */
-    Str         name;      /* the stream */
-    int64_t     row_total; /* of all parts; 0: unknown */
+    const char          *what;      /* "snapshot", "batch" */
+    Str                  name;      /* the stream */
+    int64_t              row_total; /* of all parts; 0: unknown */
+    const ChunkProgress *chunks;    /* NULL: it is no wave */
 } ReadParts;
 
 /* Reads every part; `adds_out[i]` (in `arena`) tells what part i wrote, row_count 0 when it had no

@@ -19,21 +19,22 @@ typedef struct WaveChunk {
 } WaveChunk;
 
 typedef struct Wave {
-    int64_t      number;
-    WaveChunk   *chunks; /* in the plan's order */
-    size_t       chunk_count;
-    Offset       stamp; /* L, recorded before the read */
-    Offset       high;  /* max_lsn after it */
-    int64_t      started_us;
-    bool         is_known;  /* bronze held it before: it was not read again */
-    bool         is_taken;  /* nor was this one: a run that died had read it */
-    bool         is_sealed; /* its staged files outlive this run */
-    int64_t      idle_us;   /* between that run's read and this one */
-    int64_t      rows;
-    DeltaWriter *writer;
-    DeltaAdd    *adds; /* one per partition with rows */
-    size_t       add_count;
-    Arena       *arena; /* of all this */
+    int64_t       number;
+    WaveChunk    *chunks; /* in the plan's order */
+    size_t        chunk_count;
+    Offset        stamp; /* L, recorded before the read */
+    Offset        high;  /* max_lsn after it */
+    int64_t       started_us;
+    bool          is_known;  /* bronze held it before: it was not read again */
+    bool          is_taken;  /* nor was this one: a run that died had read it */
+    bool          is_sealed; /* its staged files outlive this run */
+    int64_t       idle_us;   /* between that run's read and this one */
+    int64_t       rows;
+    DeltaWriter  *writer;
+    DeltaAdd     *adds; /* one per partition with rows */
+    size_t        add_count;
+    ChunkProgress progress;
+    Arena        *arena; /* of all this */
 } Wave;
 
 /* What stays the same from wave to wave. */

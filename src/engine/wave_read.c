@@ -130,7 +130,8 @@ bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
                        .wave       = wave,
                        .partitions = MIN(wave->chunk_count, (size_t)context->connections)};
     ReadParts parts = {.method     = "read chunk",
-                       .what       = "wave",
+                       .what       = "backfill",
+                       .chunks     = &wave->progress,
                        .name       = context->options->capture_instance,
                        .count      = read.partitions,
                        .partitions = context->connections,

@@ -9,7 +9,9 @@ bool bronze_append_wave(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *add
 {
     Arena   *scratch = arena_new();
     DeltaTxn txn     = {.app_id = tag->key, .version = tag->wave};
-    bool ok = bronze_commit_rows(bronze, writer, adds, count, &txn, payload_wave_tag(scratch, tag),
+    /* the wave before was committed through another handle: without a look, its commit would be a conflict */
+    bool ok = delta_table_refresh(bronze->table, err) &&
+              bronze_commit_rows(bronze, writer, adds, count, &txn, payload_wave_tag(scratch, tag),
                                  out, err);
 
     arena_close(scratch);

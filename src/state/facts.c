@@ -309,12 +309,12 @@ static Str text_at(const RowBlock *block, size_t column, size_t row, Arena *aren
 /* What events are read for, in the order of event_members. */
 #define EVENT_SELECT                                                                        \
     "app_id, event, \"rows\", min_lsn, max_lsn, min_commit_ts, max_commit_ts, started_at, " \
-    "duration_ms, lost_from_ts, lost_to_ts, detail, written_at"
+    "duration_ms, lost_from_ts, lost_to_ts, detail, written_at, read_seconds, read_mb"
 
 static const size_t event_members[] = {
-    AT(app_id),        AT(event),         AT(rows),       AT(min_lsn),     AT(max_lsn),
-    AT(min_commit_ts), AT(max_commit_ts), AT(started_at), AT(duration_ms), AT(lost_from_ts),
-    AT(lost_to_ts),    AT(detail),        AT(written_at)};
+    AT(app_id),        AT(event),         AT(rows),       AT(min_lsn),      AT(max_lsn),
+    AT(min_commit_ts), AT(max_commit_ts), AT(started_at), AT(duration_ms),  AT(lost_from_ts),
+    AT(lost_to_ts),    AT(detail),        AT(written_at), AT(read_seconds), AT(read_mb)};
 
 static const FactsColumn *find_spec(size_t offset)
 {

@@ -99,6 +99,39 @@ static void a_step_has_a_log_line_for_every_ten_seconds_it_takes(void **state)
     log_close(log);
 }
 
+/* Waves are short and follow each other for hours: the ten seconds are the call's. */
+static void a_snapshot_in_waves_tells_where_it_is(void **state)
+{
+    Fixture      *fixture = *state;
+    Log          *log     = log_new(&fixture->clock, LOG_INFO, LOG_FORMAT_TEXT, keep_line, fixture);
+    ProgressLine *line    = progress_new(log, &fixture->clock, false);
+    ChunkProgress chunks  = {.done = 12, .total = 40, .wave = 3, .rows_left = 5000};
+    Progress      wave    = {.name     = STR("a"),
+                             .what     = "backfill",
+                             .unit     = "rows",
+                             .done     = 1000,
+                             .bytes    = 10000000,
+                             .began_ns = 8000000000,
+                             .chunks   = &chunks};
+
+    show_at(fixture, line, 9.9, wave);
+    assert_int_equal(fixture->line_count, 0);
+    show_at(fixture, line, 10, wave);
+    assert_non_null(strstr(fixture->last.ptr,
+                           "progress=\"a backfill: 12/40 chunks, wave 3: 1000 rows, 500 rows/s, "
+                           "5.0 MB/s, ETA 8 s\""));
+    wave.began_ns         = 19000000000; /* another wave of the same call */
+    chunks.headroom_hours = OPT_DOUBLE(70.25);
+    show_at(fixture, line, 20, wave);
+    assert_int_equal(fixture->line_count, 2);
+    assert_non_null(strstr(fixture->last.ptr, ", ETA 4 s, headroom 70.2 h\""));
+    wave.done = wave.bytes = 0;
+    show_at(fixture, line, 30, wave); /* nothing has come yet */
+    assert_non_null(strstr(fixture->last.ptr, "wave 3: 0 rows, headroom 70.2 h\""));
+    progress_close(line);
+    log_close(log);
+}
+
 static const char *read_drawn(int control, char *text, size_t size)
 {
     ssize_t length = read(control, text, size - 1);
@@ -151,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_step_has_a_log_line_for_every_ten_seconds_it_takes),
+        CASE(a_snapshot_in_waves_tells_where_it_is),
         CASE(a_terminal_has_one_line_redrawn_five_times_a_second),
     };
 
