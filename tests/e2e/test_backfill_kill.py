@@ -60,7 +60,7 @@ def killed_snapshots_of_a_large_table_lose_nothing_and_double_nothing(folder):  
     chunked = Chunked(Lake(folder / "lake", server), "readings", ROWS // (2 * WAVES))
     try:
         writer = Changes(server, change, seed)
-        marks, streams, applies = kill_again_and_again(chunked, rng, KILLS, folder, WAVES)
+        marks, streams, applies = kill_again_and_again(chunked, rng, KILLS, folder, WAVES, early=min(3, KILLS // 3))
         killed_s = time.monotonic() - began
         finish(chunked, folder)
         committed = writer.stop()
