@@ -24,8 +24,6 @@ typedef struct WaveChunkRow {
     int64_t     chunk, wave;
     ChunkBounds bounds;
     Lsn         stamp;
-    Str         lo, hi; /* for statistics; lo_text, hi_text NULL: open */
-    const Str  *lo_text, *hi_text;
 } WaveChunkRow;
 
 typedef struct ApplyWaves {

@@ -5,6 +5,10 @@
 #include "delta/json_text.h"
 #include "engine/chunk_state.h"
 
+#include <stdlib.h>
+
+#define RANGES_COMPARED_MOST 64 /* with the statistics of a file, one by one */
+
 /* --- which chunks are new --- */
 
 /* The newest wave applied before this call, -1 for none; all count anew in a rebuild, and for another snapshot. */
@@ -176,62 +180,117 @@ static bool ranges_fit(const Apply *apply, ColumnType *type_out)
     }
 }
 
-/* "k >= lo AND k < hi"; a NULL key is in no range but one that is open on both sides. False: none. */
-static bool append_range(const Apply *apply, ColumnType type, const WaveChunkRow *chunk, Buf *buf)
-{
-    Arena   *arena = apply->arena;
-    Str      key   = duck_quote_identifier(arena, apply->options->keys[0]);
+/* A chunk's ends as SQL. */
+typedef struct KeyRange {
+    int64_t  chunk;
+    RangeEnd from, to;
     Str      lo, hi;
-    RangeEnd from = apply_range_end(arena, type, chunk->bounds.lo, true, &lo);
-    RangeEnd to   = apply_range_end(arena, type, chunk->bounds.hi, false, &hi);
+    Lsn      stamp;
+} KeyRange;
 
-    if (from == RANGE_NOTHING || to == RANGE_NOTHING) return false;
-    buf_append_c(buf, "true");
-    if (from == RANGE_VALUE) buf_printf(buf, " AND t.%.*s >= %.*s", STR_ARG(key), STR_ARG(lo));
-    if (to == RANGE_VALUE) buf_printf(buf, " AND t.%.*s < %.*s", STR_ARG(key), STR_ARG(hi));
-    return true;
+static int compare_ranges(const void *left, const void *right)
+{
+    const KeyRange *a = left, *b = right;
+
+    return (a->chunk > b->chunk) - (a->chunk < b->chunk);
 }
 
-/* Files of silver with a key in any of the new ranges, by statistics. */
-static size_t files_in_ranges(const Apply *apply, const DeltaFile ***out)
+/* The ranges of the new chunks that say something, in the order of the key, which is that of the plan. */
+static KeyRange *make_ranges(const Apply *apply, ColumnType type, size_t *count_out)
+{
+    const ApplyWaves *waves  = &apply->waves;
+    KeyRange         *ranges = ARENA_ARRAY(apply->arena, KeyRange, waves->chunk_count + 1);
+    size_t            kept   = 0;
+
+    *count_out = 0;
+    for (size_t i = 0; i < waves->chunk_count; i++) {
+        const WaveChunkRow *chunk = &waves->chunks[i];
+        KeyRange            range = {.chunk = chunk->chunk, .stamp = chunk->stamp};
+
+        range.from = apply_range_end(apply->arena, type, chunk->bounds.lo, true, &range.lo);
+        range.to   = apply_range_end(apply->arena, type, chunk->bounds.hi, false, &range.hi);
+        if (range.from != RANGE_NOTHING && range.to != RANGE_NOTHING)
+            ranges[(*count_out)++] = range;
+    }
+    if (*count_out) qsort(ranges, *count_out, sizeof(KeyRange), compare_ranges);
+    for (size_t i = 0; i < *count_out; i++) {
+        if (kept > 0 && ranges[kept - 1].chunk == ranges[i].chunk) {
+            ranges[kept - 1].stamp = lsn_max(ranges[kept - 1].stamp, ranges[i].stamp);
+            continue; /* recorded by two attempts */
+        }
+        if (kept == 0 || ranges[i].from == RANGE_VALUE) ranges[kept++] = ranges[i];
+    }
+    *count_out = kept;
+    return ranges;
+}
+
+/* The stamp of the range that holds a key, NULL: none does. "k >= lo AND k < hi"; a NULL key is in no range but one
+ * that is open on both sides. */
+static void append_leaf(Buf *buf, Str key, const KeyRange *range)
+{
+    buf_append_c(buf, "CASE WHEN true");
+    if (range->from == RANGE_VALUE)
+        buf_printf(buf, " AND t.%.*s >= %.*s", STR_ARG(key), STR_ARG(range->lo));
+    if (range->to == RANGE_VALUE)
+        buf_printf(buf, " AND t.%.*s < %.*s", STR_ARG(key), STR_ARG(range->hi));
+    buf_printf(buf, " THEN '%s' END", lsn_format(range->stamp).text);
+}
+
+/* Of many ranges, halves: a key meets few of them, however many there are. All but the first have a lower end. */
+static void append_stamp_of_key(Buf *buf, Str key, const KeyRange *ranges, size_t count)
+{
+    size_t middle = count / 2;
+
+    if (count == 1) {
+        append_leaf(buf, key, ranges);
+        return;
+    }
+    buf_printf(buf, "CASE WHEN t.%.*s < %.*s THEN ", STR_ARG(key), STR_ARG(ranges[middle].lo));
+    append_stamp_of_key(buf, key, ranges, middle);
+    buf_append_c(buf, " ELSE ");
+    append_stamp_of_key(buf, key, &ranges[middle], count - middle);
+    buf_append_c(buf, " END");
+}
+
+/* What statistics are compared with: the literal without SQL around it. NULL: open. */
+static const Str *plain_text(RangeEnd end, Str literal, Str *out)
+{
+    if (end != RANGE_VALUE) return NULL;
+    *out = str_slice(literal, (size_t)str_find_char(literal, '\'', 0) + 1, literal.len);
+    *out = str_slice(*out, 0, (size_t)str_find_char(*out, '\'', 0));
+    return out;
+}
+
+static bool may_hold_key(const Apply *apply, const DeltaFile *file, const KeyRange *first,
+                         const KeyRange *last)
+{
+    Str lo, hi;
+
+    return delta_file_may_hold_range(apply->silver, file, apply->options->keys[0],
+                                     plain_text(first->from, first->lo, &lo), true,
+                                     plain_text(last->to, last->hi, &hi), false);
+}
+
+/* Files of silver with a key in any of the ranges, by statistics; of many ranges, with a key between the ends of all. */
+static size_t files_in_ranges(const Apply *apply, const KeyRange *ranges, size_t count,
+                              const DeltaFile ***out)
 {
     const DeltaFile **files = ARENA_ARRAY(apply->arena, const DeltaFile *,
                                           delta_table_get_file_count(apply->silver) + 1);
     const DeltaFile  *file;
-    size_t            count = 0;
+    size_t            file_count = 0;
 
-    for (size_t at = 0; delta_table_next_file(apply->silver, &at, &file);) {
-        bool may = false;
+    for (size_t at = 0; count > 0 && delta_table_next_file(apply->silver, &at, &file);) {
+        size_t i = 0;
 
-        for (size_t i = 0; !may && i < apply->waves.chunk_count; i++)
-            may = delta_file_may_hold_range(apply->silver, file, apply->options->keys[0],
-                                            apply->waves.chunks[i].lo_text, true,
-                                            apply->waves.chunks[i].hi_text, false);
-        if (may) files[count++] = file;
+        if (!may_hold_key(apply, file, &ranges[0], &ranges[count - 1])) continue;
+        while (count <= RANGES_COMPARED_MOST && i < count &&
+               !may_hold_key(apply, file, &ranges[i], &ranges[i]))
+            i++;
+        if (i < count) files[file_count++] = file;
     }
     *out = files;
-    return count;
-}
-
-/* The ends as statistics are compared with; what is no plain value is left open, which is wider. */
-static void fill_texts(const Apply *apply, ColumnType type)
-{
-    for (size_t i = 0; i < apply->waves.chunk_count; i++) {
-        WaveChunkRow *chunk = &apply->waves.chunks[i];
-        Str           lo, hi;
-
-        chunk->lo_text = chunk->hi_text = NULL;
-        if (apply_range_end(apply->arena, type, chunk->bounds.lo, true, &lo) == RANGE_VALUE) {
-            chunk->lo      = str_slice(lo, (size_t)str_find_char(lo, '\'', 0) + 1, lo.len);
-            chunk->lo      = str_slice(chunk->lo, 0, (size_t)str_find_char(chunk->lo, '\'', 0));
-            chunk->lo_text = &chunk->lo;
-        }
-        if (apply_range_end(apply->arena, type, chunk->bounds.hi, false, &hi) == RANGE_VALUE) {
-            chunk->hi      = str_slice(hi, (size_t)str_find_char(hi, '\'', 0) + 1, hi.len);
-            chunk->hi      = str_slice(chunk->hi, 0, (size_t)str_find_char(chunk->hi, '\'', 0));
-            chunk->hi_text = &chunk->hi;
-        }
-    }
+    return file_count;
 }
 
 static bool make_stale(Apply *apply, Str select, Err *err)
@@ -246,36 +305,30 @@ bool apply_find_stale(Apply *apply, Err *err)
 {
     Arena            *arena  = apply->arena;
     Str               key    = duck_quote_identifier(arena, apply->options->keys[0]);
-    Buf               ranges = buf_new(arena, 0);
+    Buf               stamps = buf_new(arena, 0);
     ColumnType        type;
+    KeyRange         *ranges;
     const DeltaFile **files;
-    size_t            count;
+    size_t            count = 0, file_count = 0;
     Str               scan;
 
     if (!apply->waves.is_open || apply->waves.chunk_count == 0) return true;
-    if (!ranges_fit(apply, &type))
-        return make_stale(apply, STR("SELECT NULL AS k, NULL AS lsn WHERE false"), err);
-    fill_texts(apply, type);
-    count = files_in_ranges(apply, &files);
-    if (!delta_scan_sql(apply->silver, files, count, NULL, false, arena, &scan, err)) return false;
-    for (size_t i = 0; i < apply->waves.chunk_count; i++) {
-        const WaveChunkRow *chunk = &apply->waves.chunks[i];
-        Buf                 range = buf_new(arena, 0);
-
-        if (!append_range(apply, type, chunk, &range)) continue;
-        buf_printf(&ranges, "%sWHEN %.*s THEN '%s'", ranges.len ? " " : "",
-                   STR_ARG(buf_str(&range)), lsn_format(chunk->stamp).text);
+    if (ranges_fit(apply, &type)) {
+        ranges     = make_ranges(apply, type, &count);
+        file_count = files_in_ranges(apply, ranges, count, &files);
     }
-    if (ranges.len == 0)
+    if (file_count == 0 || count == 0)
         return make_stale(apply, STR("SELECT NULL AS k, NULL AS lsn WHERE false"), err);
-    /* ranges are disjoint, so the first that holds a key is the only one */
+    if (!delta_scan_sql(apply->silver, files, file_count, NULL, false, arena, &scan, err))
+        return false;
+    append_stamp_of_key(&stamps, key, ranges, count);
     return make_stale(
         apply,
         str_printf(arena,
-                   "SELECT r.k, r.lsn FROM (SELECT t.%.*s AS k, t._start_lsn AS own, CASE %.*s END "
-                   "AS lsn FROM (%.*s) AS t) AS r WHERE r.lsn IS NOT NULL AND r.own < r.lsn AND "
+                   "SELECT r.k, r.lsn FROM (SELECT t.%.*s AS k, t._start_lsn AS own, %.*s AS lsn "
+                   "FROM (%.*s) AS t) AS r WHERE r.lsn IS NOT NULL AND r.own < r.lsn AND "
                    "NOT EXISTS (SELECT 1 FROM (%.*s) AS c WHERE c.%.*s IS NOT DISTINCT FROM r.k)",
-                   STR_ARG(key), STR_ARG(buf_str(&ranges)), STR_ARG(scan),
+                   STR_ARG(key), STR_ARG(buf_str(&stamps)), STR_ARG(scan),
                    STR_ARG(apply->chunk_rows), STR_ARG(key)),
         err);
 }

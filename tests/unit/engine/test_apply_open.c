@@ -236,6 +236,35 @@ static void the_verdict_is_held_while_the_snapshot_is_open(void **state) /* T7.1
     open_lake_close(&open);
 }
 
+/* As after a crash between the merge and the position. */
+static void a_wave_whose_position_was_lost_changes_no_row(void **state) /* T7.12 */
+{
+    OpenLake open    = open_lake_open(*state, 100);
+    TableRef ref     = {STR("control"), STR("lake/control")};
+    Lake    *lake    = open.lake.lake;
+    Control *control = NULL;
+    OptLsn   none    = {.is_set = false};
+
+    put_first_images(&open);
+    put_open(&open);
+    PUT_CHUNK(&open, 0, {110, 0, 0, 0, 1, "a"}, {110, 0, 0, 0, 3, "a"});
+    put_chunk(&open, 0, 0, 110, "null", "5");
+    PUT(&open.lake, {112, 1, 1, 1, 3, "a"}, {113, 1, 1, 2, 2, "back"});
+    (void)apply_open(&open);
+    assert_open_silver(&open, "1=a 2=back 5=a 6=a -=a");
+    int64_t version = silver_version(&open.lake);
+    assert_ok(control_open(&lake->delta, &ref, &control, &lake->err), &lake->err);
+    assert_ok(control_set_position(control, STR(SILVER_PATH), OPT_LSN(lsn_number(10)), none,
+                                   OPT_LSN(lsn_number(100)), (OptI64){.is_set = false}, &lake->err),
+              &lake->err);
+    control_close(control);
+    assert_int_equal(apply_open(&open).waves_applied, 1);
+    assert_open_silver(&open, "1=a 2=back 5=a 6=a -=a");
+    assert_int_equal(silver_version(&open.lake), version);
+    assert_str_is(control_text(&open), "0071|-|0064|0\n");
+    open_lake_close(&open);
+}
+
 static void a_recorded_chunk_without_its_bounds_stops_the_call(void **state) /* T4.1 */
 {
     for (int is_applied = 0; is_applied <= 1; is_applied++) {
@@ -358,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_change_at_the_stamp_or_behind_it_outranks_the_range),
         cmocka_unit_test(other_keys_wait_for_the_end),
         cmocka_unit_test(the_verdict_is_held_while_the_snapshot_is_open),
+        cmocka_unit_test(a_wave_whose_position_was_lost_changes_no_row),
         cmocka_unit_test(a_recorded_chunk_without_its_bounds_stops_the_call),
         cmocka_unit_test(a_newer_instance_needs_to_be_known),
         cmocka_unit_test(legacy_snapshot_rows_name_their_own_lsn),
