@@ -2,7 +2,7 @@
 """`tidelake verdict`: what a scheduler, an alert and a person with a question see of it."""
 import datetime
 
-from lib import *
+from lakes import *
 
 CONFIG = """
 source:
@@ -122,6 +122,23 @@ def an_open_snapshot_holds_silvers_verdict_and_shows(folder):
         holds(stays.stderr, "verdict stays where it is", "a chunked snapshot is open")
     finally:
         server.close()
+
+
+@test
+def verdicts_that_the_library_left_are_shown_and_moved_from_its_checkpoint(folder):
+    lake = unpack("silver-open", folder)
+    control = ["--root", str(lake), "--control", CONTROL]
+    rows = json.loads(tidelake("table", "sql", str(lake / CONTROL), "SELECT table_name, finalized_until, end_lsn, open_snapshot_lsn FROM t ORDER BY 1", "--json",
+                               check=True).stdout)["rows"]
+    shown = tidelake("verdict", "show", *control, "--json", check=True).json()["streams"]
+    equal([[found[key] for key in ("table_name", "finalized_until", "end_lsn", "open_snapshot_lsn")] for _, found in sorted(shown.items())],
+          [[name, until and plus(until), lsn, held] for name, until, lsn, held in rows])
+    bronze, silver = (next(name for name, *_ in rows if part in name) for part in ("bronze", "silver"))
+    equal([shown[bronze]["open_snapshot_lsn"], shown[silver]["finalized_until"]], [None, None])
+    asked = ["verdict", "check", bronze, *control, "--until"]
+    equal([tidelake(*asked, shown[bronze]["finalized_until"]).code, tidelake(*asked, plus(shown[bronze]["finalized_until"], seconds=1)).code], [0, 6])
+    moved = tidelake("verdict", "advance", "copy", *control, "--bronze", "copy", "--checkpoint", "checkpoint/shipment", "--json", check=True).json()
+    equal([moved["finalized_until"], moved["end_lsn"]], [shown[bronze]["finalized_until"], shown[bronze]["end_lsn"]])
 
 
 class AnyNumber:

@@ -189,6 +189,27 @@ static void other_keys_wait_for_the_end(void **state) /* T7.17 */
     }
 }
 
+static void commits_around_a_chunks_stamp_and_read(void **state) /* case A6 */
+{
+    OpenLake open = open_lake_open(*state, 10);
+
+    PUT(&open.lake, {5, 1, 1, 2, 9, "q"}); /* stale: its delete was lost */
+    (void)apply_open(&open);
+    put_open(&open);
+    PUT(&open.lake, {15, 1, 1, 1, 2, "b"});
+    PUT_CHUNK(&open, 0, {20, 0, 0, 0, 1, "a"}, {20, 0, 0, 0, 3, "x"}, {20, 0, 0, 0, 4, "d"});
+    put_chunk(&open, 0, 0, 20, "null", "null");
+    PUT(&open.lake, {25, 1, 1, 3, 3, "c"}, {25, 1, 1, 4, 3, "x"});
+    (void)apply_open(&open);
+    assert_open_silver(&open, "1=a 3=x 4=d");
+    put_completion(&open);
+    PUT(&open.lake, {30, 1, 1, 1, 4, "d"}, {40, 1, 1, 2, 2, "z"});
+    (void)apply_open(&open);
+    (void)apply_open(&open);
+    assert_open_silver(&open, "1=a 2=z 3=x");
+    open_lake_close(&open);
+}
+
 static OptTime verdict_of(OpenLake *open, const char *table)
 {
     TableRef   ref     = {STR("control"), STR("lake/control")};
@@ -386,6 +407,7 @@ int main(void)
         cmocka_unit_test(dates_are_ranges_of_days),
         cmocka_unit_test(a_change_at_the_stamp_or_behind_it_outranks_the_range),
         cmocka_unit_test(other_keys_wait_for_the_end),
+        cmocka_unit_test(commits_around_a_chunks_stamp_and_read),
         cmocka_unit_test(the_verdict_is_held_while_the_snapshot_is_open),
         cmocka_unit_test(a_wave_whose_position_was_lost_changes_no_row),
         cmocka_unit_test(a_recorded_chunk_without_its_bounds_stops_the_call),
