@@ -165,7 +165,8 @@ UNUSED static void assert_chunks_recorded(World *world)
         "AS last FROM {" FACTS "} WHERE event = 'snapshot_chunk'), p AS (SELECT "
         "json_extract(detail, '$.chunk_count')::INT AS n FROM {" FACTS
         "} WHERE event = 'snapshot_plan') SELECT (SELECT count(*) = max(p.n) AND "
-        "count(DISTINCT chunk) = max(p.n) FROM c, p), (SELECT bool_and(a.wave <= b.wave) "
+        "count(DISTINCT chunk) = max(p.n) FROM c, p), (SELECT coalesce(bool_and(a.wave <= b.wave), "
+        "true) "
         "FROM c AS a, c AS b WHERE a.chunk < b.chunk), (SELECT count(*) FROM c WHERE last)");
     assert_rows(world, "true\n",
                 "SELECT (SELECT sum(\"rows\") FROM {" FACTS "} WHERE event = 'snapshot_chunk') = "

@@ -70,6 +70,36 @@ static void a_stream_takes_its_own_values_over_defaults_over_the_tables(void **s
     assert_str_is(settings.values[SET_SNAPSHOT_KEYS].items[1], "y z");
 }
 
+static void isolation_is_taken_in_any_case_and_the_option_wins(void **state) /* T4.21 */
+{
+    static const struct {
+        const char *in_file, *option, *want;
+    } cases[] = {{"SNAPSHOT", NULL, "snapshot"},
+                 {"Snapshot", NULL, "snapshot"},
+                 {"READCOMMITTED", NULL, "readCommitted"},
+                 {"snapshot", "ReadCommitted", "readCommitted"},
+                 {"readCommitted", "SnapShot", "snapshot"}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        Fixture *fixture = *state;
+        Config   config;
+        Err      err     = ERR_INIT;
+        Settings options = {0}, settings;
+        Str      text    = str_printf(fixture->arena,
+                                      "defaults: {isolation: %s}\nstreams:\n  - "
+                                              "{capture_instance: dbo_a}\n",
+                                      cases[i].in_file);
+
+        assert_ok(read_text(fixture, str_c(fixture->arena, text), &config, &err), &err);
+        if (cases[i].option)
+            options.values[SET_ISOLATION] = (SettingValue){.is_set = true,
+                                                           .text   = str_from_c(cases[i].option)};
+        settings = config_stream(&config, 0, &options);
+        assert_true(str_equal_ignoring_case(settings_text(&settings, SET_ISOLATION),
+                                            str_from_c(cases[i].want)));
+    }
+}
+
 static void an_error_names_file_line_and_the_nearest_key(void **state)
 {
     static const struct {
@@ -79,6 +109,7 @@ static void an_error_names_file_line_and_the_nearest_key(void **state)
         {"lake:\n  root: a\n\nstreems: []\n", ":4", "did you mean streams?"},
         {"defaults:\n  trigger: sometimes\n", ":2", "available-now|interval|continuous"},
         {"defaults:\n  interval: 5s\n  interval: 6s\n", ":3", "given twice"},
+        {"defaults:\n  isolation: dirty\n", ":2", "uncommitted rows are never read"}, /* T4.21 */
         {"streams:\n  - bronze: b\n", ":2", "no capture_instance"},
         {"streams:\n  dbo_a: {}\n", ":2", "streams is a list"},
         {"source:\n  fetch_rows: many\n", ":2", "whole number"},
@@ -161,6 +192,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(a_stream_takes_its_own_values_over_defaults_over_the_tables),
+        CASE(isolation_is_taken_in_any_case_and_the_option_wins),
         CASE(an_error_names_file_line_and_the_nearest_key),
         CASE(values_are_filled_from_the_environment),
         CASE(a_variable_that_is_not_set_matters_to_who_uses_the_key),
