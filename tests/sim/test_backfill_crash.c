@@ -66,6 +66,10 @@ static void assert_nobody_can_tell(Story *story)
     assert_silver_is_source(world, "orders", "id, note");
     assert_chunk_rows_counted(world);
     assert_chunks_recorded(world);
+    /* no stamp below S */
+    assert_rows(world, "0\n",
+                "SELECT count(*) FROM {" BRONZE
+                "} WHERE _operation = 0 AND _start_lsn < _snapshot");
     assert_facts_once(world);
     assert_logs_readable(world);
 }
@@ -85,7 +89,16 @@ static uint64_t count_steps(void **state)
     return steps;
 }
 
-static void run_with(void **state, FaultPlan plan, int64_t connections_of_rerun)
+/* The plan as it is stored; empty before it is. */
+static Str stored_plan(World *world)
+{
+    return world_version(world, PLANS) < 0
+               ? STR_EMPTY
+               : world_rows(world, "SELECT detail FROM {" PLANS "} WHERE event = 'snapshot_plan'");
+}
+
+/* Whatever the rerun would do otherwise: with other connections and another chunk_rows. */
+static void run_with(void **state, FaultPlan plan, int64_t connections, int64_t chunk_rows)
 {
     Story story;
 
@@ -94,8 +107,10 @@ static void run_with(void **state, FaultPlan plan, int64_t connections_of_rerun)
     process->plan    = plan;
     (void)story_go_on(&story, process); /* a death at the very end may go unseen */
     process_close(process);
+    Str planned                                 = stored_plan(story.world);
     process                                     = process_open(story.world, "rerun");
-    story.backfill.stream.source.num_partitions = connections_of_rerun;
+    story.backfill.stream.source.num_partitions = connections;
+    story.backfill.chunk_rows                   = chunk_rows;
     if (!story_go_on(&story, process)) {
         print_error("# step %llu, after %d\n", (unsigned long long)plan.fail_at_step,
                     plan.after_effect);
@@ -103,6 +118,8 @@ static void run_with(void **state, FaultPlan plan, int64_t connections_of_rerun)
     }
     process_close(process);
     assert_nobody_can_tell(&story);
+    if (planned.len > 0)
+        assert_str_is(stored_plan(story.world), str_c(world_arena(story.world), planned));
     world_close(story.world);
 }
 
@@ -117,7 +134,7 @@ static void a_death_at_any_step_leaves_no_trace(void **state) /* case A12 */
         for (int after = 0; after <= 1; after++)
             run_with(state,
                      (FaultPlan){.fail_at_step = step, .after_effect = after == 1, .crash = true},
-                     1 + (int64_t)(step % 3));
+                     1 + (int64_t)(step % 3), 2 + (int64_t)(step / 3 % 2));
 }
 
 int main(void)
