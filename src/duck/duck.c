@@ -181,6 +181,7 @@ bool duck_open(const DuckOptions *options, Duck **out, Err *err)
 void duck_close(Duck *duck)
 {
     if (!duck) return;
+    duck_close_copies(duck);
     assert(!duck->connections);
     if (duck->options.cancel) cancel_unregister(duck->options.cancel, duck->cancel_handle);
     for (size_t i = 0; i < INSTANCE_COUNT; i++)

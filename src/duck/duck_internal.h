@@ -20,18 +20,31 @@ typedef struct Connection {
     duckdb_connection  raw;
 } Connection;
 
-/* Rows on their way into libduckdb. `id` is what SQL knows them by. */
+/* Rows on their way into libduckdb. */
 typedef struct RowSource {
-    struct RowSource *next;
-    int64_t           id;
-    Duck             *duck;
-    RowStream        *rows;
-    RowBlock          block;
-    size_t            row_index; /* the next row of the block */
-    bool              is_for_file;
-    int64_t           room_bytes; /* what it added to the writers' memory */
-    Err               err;        /* what the stream raised */
+    Duck      *duck;
+    RowStream *rows;
+    RowBlock   block;
+    size_t     row_index; /* the next row of the block */
+    bool       is_for_file;
+    bool       is_small; /* what was pulled so far comes to little */
+    size_t     small_bytes;
+    int64_t    room_bytes; /* what it added to the writers' memory */
+    Err        err;        /* what the stream raised */
 } RowSource;
+
+/* A COPY to Parquet, planned once for files of one form. SQL knows the rows of whoever runs it by its `id`. */
+typedef struct CopyStatement CopyStatement;
+struct CopyStatement {
+    CopyStatement            *next, *next_kept;
+    int64_t                   id;
+    RowSource                *source; /* at hand */
+    Str                       key;    /* the form: columns and options */
+    Connection                connection;
+    duckdb_prepared_statement prepared;
+    int                       fd; /* what its path leads to */
+    Arena                    *arena;
+};
 
 /* Rows that are gone, of each file of one scan. `id` is what SQL knows them by. */
 typedef struct RowFilter {
@@ -52,8 +65,10 @@ struct Duck {
     duckdb_database databases[INSTANCE_COUNT];
     pthread_mutex_t lock; /* guards the lists; never held while libduckdb works */
     Connection     *connections;
-    RowSource      *sources;
-    int64_t         last_source_id;
+    CopyStatement  *copies; /* all that are planned */
+    CopyStatement  *kept;   /* those that nobody runs, the one that was used last first */
+    size_t          kept_count;
+    int64_t         last_copy_id;
     RowFilter      *filters;
     int64_t         last_filter_id;
     AddScan        *add_scans;
@@ -129,9 +144,17 @@ Str duck_find_file_sql(Arena *arena, const Str *local_paths, size_t path_count, 
 void duck_append_copy_options(Buf *sql, const Schema *schema, const DuckWriteOptions *options);
 
 /* --- duck_write.c --- */
+#define ROWS_FUNCTION "tidelake_rows"
 /* Teaches a new instance the table function that pulls row streams; once, because connections that
  * did so at the same time would be in each other's way. */
 bool duck_register_rows(duckdb_connection connection, Duck *duck, Err *err) MUST_CHECK;
+
+/* --- duck_copy.c --- */
+/* Writes the rows of `source` to a file that is made or emptied; a failure leaves none. */
+bool           duck_copy_rows(RowSource *source, Str local_path, const DuckWriteOptions *options,
+                              Arena *arena, DuckFile *out, Err *err) MUST_CHECK;
+void           duck_close_copies(Duck *duck);
+CopyStatement *duck_find_copy(Duck *duck, int64_t id); /* NULL: there is none */
 
 /* --- duck_room.c --- */
 /* After a block was pulled: memory for a value in it that is larger than usual. */

@@ -100,7 +100,8 @@ static bool has_float_bounds(const DuckFile *file, const Schema *schema)
 }
 
 /* has_nan is that of the last row group, and min and max skip the groups that have none. So a float
- * column has bounds only when each of its row groups with values has them (5.4). */
+ * column has bounds only when each of its row groups with values has them (5.4). What came in one slice is one row
+ * group. */
 static bool drop_unsound_bounds(Connection *connection, Str local_path, Arena *arena,
                                 DuckFile *file, Err *err)
 {
@@ -158,7 +159,7 @@ bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const S
     duckdb_vector columns = duckdb_data_chunk_get_vector(chunk, STATS_COLUMNS);
     if (!duck_vector_is_null(columns, 0)) read_columns(columns, schema, arena, out);
     duckdb_destroy_data_chunk(&chunk);
-    return !has_float_bounds(out, schema) ||
+    return out->row_count <= (int64_t)duckdb_vector_size() || !has_float_bounds(out, schema) ||
            drop_unsound_bounds(connection, local_path, arena, out, err);
 }
 

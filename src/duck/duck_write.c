@@ -5,40 +5,16 @@
 
 #include <assert.h>
 
-#define ROWS_FUNCTION "tidelake_rows"
+#define SMALL_BYTES ((size_t)1 << 20)
 
-/* --- sources: what the table function finds behind the number in its call --- */
-
-static void add_source(RowSource *source)
+static void note_size(RowSource *source)
 {
-    Duck *duck = source->duck;
-    (void)pthread_mutex_lock(&duck->lock);
-    source->id    = ++duck->last_source_id;
-    source->next  = duck->sources;
-    duck->sources = source;
-    (void)pthread_mutex_unlock(&duck->lock);
-}
+    const RowBlock *block = &source->block;
 
-static void remove_source(RowSource *source)
-{
-    Duck *duck = source->duck;
-    (void)pthread_mutex_lock(&duck->lock);
-    for (RowSource **at = &duck->sources; *at; at = &(*at)->next)
-        if (*at == source) {
-            *at = source->next;
-            break;
-        }
-    (void)pthread_mutex_unlock(&duck->lock);
-}
-
-static RowSource *find_source(Duck *duck, int64_t id)
-{
-    RowSource *found = NULL;
-    (void)pthread_mutex_lock(&duck->lock);
-    for (RowSource *at = duck->sources; at && !found; at = at->next)
-        if (at->id == id) found = at;
-    (void)pthread_mutex_unlock(&duck->lock);
-    return found;
+    for (size_t i = 0; source->is_small && i < block->column_count && block->row_count > 0; i++) {
+        source->small_bytes += column_size_bytes(&block->columns[i], block->row_count);
+        source->is_small = source->small_bytes <= SMALL_BYTES;
+    }
 }
 
 /* Makes sure that the block has a row to give, or none is left at all (row_count 0). */
@@ -52,6 +28,7 @@ static bool pull(RowSource *source, Err *err)
     if (!row_stream_next(source->rows, &source->block, err)) return false;
     assert(source->block.row_count == 0 ||
            source->block.column_count == source->rows->schema.column_count);
+    note_size(source);
     return !source->is_for_file || duck_make_room(source, err);
 }
 
@@ -74,22 +51,24 @@ static void give(RowSource *source, duckdb_data_chunk chunk, size_t limit)
 
 static void rows_bind(duckdb_bind_info info)
 {
-    duckdb_value parameter = duckdb_bind_get_parameter(info, 0);
-    RowSource *source = find_source(duckdb_bind_get_extra_info(info), duckdb_get_int64(parameter));
+    duckdb_value   parameter = duckdb_bind_get_parameter(info, 0);
+    CopyStatement *copy      = duck_find_copy(duckdb_bind_get_extra_info(info),
+                                              duckdb_get_int64(parameter));
 
     duckdb_destroy_value(&parameter);
-    if (!source) {
+    if (!copy) {
         duckdb_bind_set_error(info, "there is no row stream of this number");
         return;
     }
-    Arena *scratch = arena_new();
-    for (size_t i = 0; i < source->rows->schema.column_count; i++) {
-        const Column       *column = &source->rows->schema.columns[i];
+    Arena        *scratch = arena_new();
+    const Schema *schema  = &copy->source->rows->schema;
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const Column       *column = &schema->columns[i];
         duckdb_logical_type type   = duck_logical_type(column->type);
         duckdb_bind_add_result_column(info, str_c(scratch, column->name), type);
         duckdb_destroy_logical_type(&type);
     }
-    duckdb_bind_set_bind_data(info, source, NULL);
+    duckdb_bind_set_bind_data(info, copy, NULL);
     arena_close(scratch);
 }
 
@@ -100,7 +79,8 @@ static void rows_init(duckdb_init_info info)
 
 static void rows_next(duckdb_function_info info, duckdb_data_chunk chunk)
 {
-    RowSource *source = duckdb_function_get_bind_data(info);
+    RowSource *source = ((CopyStatement *)duckdb_function_get_bind_data(info))->source;
+
     if (pull(source, &source->err))
         give(source, chunk, duckdb_vector_size());
     else
@@ -128,39 +108,16 @@ bool duck_register_rows(duckdb_connection connection, Duck *duck, Err *err)
 
 /* --- Parquet --- */
 
-static bool copy_rows(RowSource *source, Str local_path, const DuckWriteOptions *options,
-                      Arena *arena, DuckFile *out, Err *err)
-{
-    Connection    connection = {0};
-    duckdb_result result     = {0};
-    Buf           sql        = buf_new(arena, 0);
-
-    if (!duck_connect(source->duck, INSTANCE_WRITER, &connection, err)) return false;
-    add_source(source);
-    buf_printf(&sql, "COPY (SELECT * FROM " ROWS_FUNCTION "(%lld)) TO ", (long long)source->id);
-    duck_append_literal(&sql, local_path);
-    buf_append_char(&sql, ' ');
-    duck_append_copy_options(&sql, &source->rows->schema, options);
-    bool ok = duck_run_sql(&connection, buf_str(&sql), false, &result, err);
-    remove_source(source);
-    if (!ok && source->err.code != ERR_NONE) err_copy(err, &source->err);
-    ok = ok && duck_read_copy_stats(&connection, &result, &source->rows->schema, local_path, arena,
-                                    out, err);
-    if (!ok) duck_discard_file(local_path);
-    duckdb_destroy_result(&result);
-    duck_disconnect(&connection);
-    return ok;
-}
-
 bool duck_parquet_write(Duck *duck, RowStream *rows, Str local_path,
                         const DuckWriteOptions *options, Arena *arena, DuckFile *out, Err *err)
 {
-    RowSource source = {.duck = duck, .rows = rows, .err = ERR_INIT, .is_for_file = true};
+    RowSource source = {
+        .duck = duck, .rows = rows, .err = ERR_INIT, .is_for_file = true, .is_small = true};
 
     *out    = (DuckFile){0};
     bool ok = pull(&source, err);
     if (ok && source.block.row_count > 0) /* without rows libduckdb need not even start */
-        ok = copy_rows(&source, local_path, options, arena, out, err);
+        ok = duck_copy_rows(&source, local_path, options, arena, out, err);
     duck_give_room_back(&source);
     return ok;
 }
