@@ -103,11 +103,11 @@ class History(SharedLake):
             equal([row["event"] for row in found], ["snapshot_open", "snapshot_plan"], "what is planned")
             equal(rows(folder, self.bronze, "SELECT count(*) AS n FROM t WHERE _operation = 0"), [{"n": 0}], "rows of waves")
 
-    def die_in_wave(self, engine, before):
+    def die_in_wave(self, engine, before, partitions=2):
         """The engine dies when a wave's rows are in bronze, and the plans (before the facts) or not even these have them."""
         before_it = {path: self.versions(WORK, path)[1] for path in (self.bronze, self.plans, FACTS)}
         if engine == "library":
-            self.peer.backfill_until(before, chunk_rows=self.chunk_rows, max_waves=1)
+            self.peer.backfill_until(before, chunk_rows=self.chunk_rows, max_waves=1, partitions=partitions)
         else:
             self.ours.backfill_until(self.versions(WORK, self.bronze if before == "plans" else self.plans)[0], chunk_rows=self.chunk_rows, max_waves=1)
         grown = {path: self.versions(WORK, path)[1] - count for path, count in before_it.items()}
@@ -236,6 +236,36 @@ def dies(folder, shape, engine, before):
         it.finish("tidelake", OTHER[engine], sorted)  # a batch came before what tells of the wave
 
 
+def read_by_both(folder, library):
+    """tidelake read a wave and died before it could commit; the library writes a wave of that number, with other chunks."""
+    with history(folder, "parcel") as it:
+        it.stream("tidelake")
+        it.change()
+        it.stream("tidelake")
+        it.plan("tidelake")
+        seals = f"{it.bronze}/_tidelake_staging/*/*/sealed.json"
+        for _ in range(3):  # a kill may come late
+            it.change(captured=False)
+            before = it.versions(WORK, it.bronze)
+            it.ours.backfill_until(seals, chunk_rows=it.chunk_rows, max_waves=1)
+            if any(WORK.glob(seals)) and it.versions(WORK, it.bronze) == before:
+                break
+        else:
+            raise AssertionError("no wave was met between its read and its commit")
+        it.change()
+        library(it)
+        it.change(captured=False)
+        equal(it.ours.backfill(chunk_rows=it.chunk_rows)["done"], True, "the snapshot is complete")
+        equal(list(WORK.glob(f"{it.bronze}/_tidelake_staging/*/*")), [], "staged files")
+        it.ours.stream("--snapshot", "chunked")
+        it.ours.apply()
+        it.one_snapshot()
+        it.change()
+        it.ours.stream("--snapshot", "chunked")
+        it.ours.apply()
+        it.equals_source()
+
+
 @test
 def a_wave_that_tidelake_died_in_is_finished_by_the_library(folder):
     dies(folder, "parcel", "tidelake", "plans")
@@ -269,6 +299,14 @@ if ALL:
     @test
     def a_wave_that_the_library_died_in_before_its_facts_is_finished_by_tidelake(folder):
         dies(folder, "parcel", "library", "facts")
+
+    @test
+    def a_wave_that_tidelake_read_is_dropped_once_the_library_wrote_it(folder):
+        read_by_both(folder, lambda it: it.peer.backfill(max_waves=1, partitions=3))
+
+    @test
+    def a_wave_that_tidelake_read_is_dropped_where_the_library_died_in_it(folder):
+        read_by_both(folder, lambda it: equal(it.die_in_wave("library", "plans", 3), True, "rows are in, their plans are not"))
 
     @test
     def the_two_take_turns_next_to_a_writer_that_never_stops(folder):

@@ -1,12 +1,16 @@
 """One lake that the Python library and tidelake write: the library through Spark, tidelake by its command line, and what must be alike of two
 lakes with one history.
 """
+import ctypes
+import fnmatch
 import json
 import os
 import pathlib
 import random
 import re
+import select
 import shutil
+import struct
 import sys
 import tempfile
 
@@ -102,6 +106,46 @@ class Peer:
                              facts_table=self.facts, options=self.options)
 
 
+class Births:
+    """The files that come into being below a folder, told by the kernel: whoever waits for it is woken at once, on a busy machine too."""
+
+    CREATED, MOVED_TO, IS_FOLDER = 0x100, 0x80, 0x40000000
+
+    def __init__(self, folder):
+        self.folder, self.folders = folder, {}
+        self.libc = ctypes.CDLL(None, use_errno=True)
+
+    def __enter__(self):
+        self.handle = self.libc.inotify_init1(os.O_CLOEXEC)
+        for path in [self.folder, *(path for path in self.folder.rglob("*") if path.is_dir())]:
+            self.watch(path)
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.handle)
+
+    def watch(self, path):
+        self.folders[self.libc.inotify_add_watch(self.handle, os.fsencode(path), self.CREATED | self.MOVED_TO)] = path
+
+    def wait(self, seconds):
+        """Paths below the folder; none when the time is over."""
+        if not select.select([self.handle], [], [], seconds)[0]:
+            return []
+        data, found = os.read(self.handle, 1 << 16), []
+        while data:
+            folder, mask, _, length = struct.unpack_from("iIII", data)
+            path = self.folders[folder] / os.fsdecode(data[16:16 + length].rstrip(b"\0"))
+            data = data[16 + length:]
+            if mask & self.IS_FOLDER:
+                self.watch(path)
+                for inner in path.rglob("*"):  # what came before the watch
+                    if inner.is_dir():
+                        self.watch(inner)
+                    found.append(str(inner.relative_to(self.folder)))
+            found.append(str(path.relative_to(self.folder)))
+        return found
+
+
 # --- the same history, two lakes ---
 
 class Ours:
@@ -132,12 +176,11 @@ class Ours:
         return tidelake("backfill", *self.backfill_options(**how), "--json", cwd=self.folder, check=True).json()
 
     def backfill_until(self, written, **how):
-        """A call that is killed as soon as this file of the lake is there, or has come to its end before."""
+        """A call that is killed as soon as such a file is in the lake, or has come to its end before."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / "killed.log", "w") as log:
+        with Births(self.folder) as births, open(self.folder / "killed.log", "w") as log:
             process = subprocess.Popen([program("tidelake"), "backfill", *self.backfill_options(**how)], cwd=self.folder, stdout=log, stderr=log)
-            path = self.folder / written
-            while not path.exists() and process.poll() is None:
+            while process.poll() is None and not any(fnmatch.fnmatch(path, written) for path in births.wait(0.1)):
                 pass
             process.kill()
             process.wait()
