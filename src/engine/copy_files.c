@@ -407,6 +407,21 @@ static bool read_delta_columns(const Copy *copy, const CopyFile *file, const Sch
 
 /* --- matching --- */
 
+/* Bronze has a row for each change, and no row is the one that stands. */
+static bool check_is_no_log(const FileColumns *columns, Err *err)
+{
+    bool has_operation = false, has_position = false;
+
+    for (size_t i = 0; i < columns->count; i++) {
+        has_operation |= str_equal_c(columns->items[i].name, "_operation");
+        has_position |= str_equal_c(columns->items[i].name, "_seqval");
+    }
+    return !has_operation || !has_position ||
+           err_set(err, ERR_STATE,
+                   "it is a log of changes (it has the columns _operation and _seqval), no copy of "
+                   "the table: name its silver");
+}
+
 static bool refuse_twins(const FileColumn *first, const FileColumn *second, Err *err)
 {
     return err_set(err, ERR_STATE,
@@ -454,6 +469,7 @@ bool copy_match_columns(Copy *copy, size_t file_index, const Schema *captured, A
         break;
     }
     if (!ok) copy_explain_error(file, err);
+    ok = ok && check_is_no_log(&columns, err);
     for (size_t i = 0; ok && i < captured->column_count; i++)
         ok = match(&columns, captured->columns[i].name, arena, &(*out)[i], err);
     return ok || err_context(err, "%.*s", STR_ARG(file->path));

@@ -2,8 +2,8 @@
 """A copy in a snapshot's place: a Delta table, Parquet and CSV files are seeded, then followed, until silver is the source; killed at
 random meanwhile; and copies that are none.
 """
-import csv
 import datetime
+import gzip
 
 from lib import *
 
@@ -132,13 +132,13 @@ def csv_files_are_seeded_and_followed(folder):
         other, copy, lsn = make_copy(folder, server)
         rows = other.query("silver/crate", f"SELECT {', '.join(NAMES)}, 'extra' FROM t ORDER BY id")
         half = len(rows) // 2
-        for name, part, delimiter, names in (("a.csv", rows[:half], ",", NAMES), ("b.csv", rows[half:], ";", [name.upper() for name in NAMES])):
-            with open(folder / name, "w", newline="", encoding="utf-8") as file:
+        for name, part, delimiter, names in (("a.csv", rows[:half], ",", NAMES), ("b.csv.gz", rows[half:], ";", [name.upper() for name in NAMES])):
+            with (gzip.open if name.endswith(".gz") else open)(folder / name, "wt", newline="", encoding="utf-8") as file:
                 file.write(delimiter.join(names + ["extra"]) + "\r\n")
                 for row in part:  # NULL is an empty field, an empty text is quoted
                     file.write(delimiter.join("" if value is None else '"' + str(value).replace('"', '""') + '"' for value in row) + "\r\n")
         server.sql(CHANGES)
-        done = seed(lake, folder / "?.csv", lsn, check=True).json()
+        done = seed(lake, folder / "?.csv*", lsn, check=True).json()
         equal((done["lsn"], done["rows"]), (lsn, 1980))
         follows(lake, server, 1980)
         compared = other.query("silver/crate", "SELECT md5(string_agg(t::VARCHAR, chr(10) ORDER BY id)) FROM "

@@ -325,6 +325,37 @@ static void a_reseed_is_newer_than_what_is_there(void **state)
     world_close(world);
 }
 
+/* A copy whose columns have other names in its files, and a log of changes, which is none. */
+static void a_mapped_copy_is_read_and_a_log_is_not(void **state)
+{
+    World         *world   = world_open(state, 1);
+    StreamOptions  options = seed_stream(), first = seed_stream();
+    ApplyOptions   apply = shop_apply();
+    SeedOptions    seed  = {.from = STR(SILVER)};
+    Process       *process;
+    SnapshotResult result;
+
+    world_create(world, "orders", "id int NOT NULL PRIMARY KEY, [a,b c] varchar(20) NULL");
+    world_commit(world, "INSERT INTO dbo.orders VALUES (1, 'x'), (2, NULL), (3, 'z')");
+    (void)world_stream(world, &first);
+    (void)world_apply(world, &apply);
+    world_commit(world, "DELETE FROM dbo.orders WHERE id = 3");
+    (void)world_stream(world, &first);
+    (void)world_apply(world, &apply);
+    seed.as_of_lsn = world_max_lsn(world);
+    options.bronze = (TableRef){STR("lake/bronze/second"), STR("lake/bronze/second")};
+    options.facts  = (TableRef){STR_EMPTY, STR_EMPTY};
+    process        = process_open(world, "seed");
+    assert_ok(seed_run(&process->env, &options, &seed, &result, &process->err), &process->err);
+    assert_rows(world, "1|x\n2|-\n", "SELECT id, \"a,b c\" FROM {lake/bronze/second} ORDER BY id");
+    seed.from      = STR(BRONZE);
+    options.bronze = (TableRef){STR("lake/bronze/third"), STR("lake/bronze/third")};
+    assert_false(seed_run(&process->env, &options, &seed, &result, &process->err));
+    assert_err(&process->err, ERR_STATE, "log of changes");
+    process_close(process);
+    world_close(world);
+}
+
 static void an_empty_copy_is_told_by_its_event(void **state)
 {
     World        *world  = shop_open(state, 1);
@@ -553,6 +584,7 @@ int main(void)
         cmocka_unit_test(next_to_an_open_snapshot_there_is_no_other),
         cmocka_unit_test(a_full_snapshot_that_died_holds_seeds_off),
         cmocka_unit_test(a_reseed_is_newer_than_what_is_there),
+        cmocka_unit_test(a_mapped_copy_is_read_and_a_log_is_not),
         cmocka_unit_test(an_empty_copy_is_told_by_its_event),
         cmocka_unit_test(a_snapshot_is_found_whatever_the_names_case),
         cmocka_unit_test(keys_with_nulls_are_cut_into_tiles),
