@@ -114,6 +114,109 @@ static void questions_grow_with_the_levels_alone(void **state)
     arena_close(arena);
 }
 
+/* A hundred million keys that nobody stores: `dense` of them from 1 on, the others `step` apart. */
+typedef struct ComputedKeys {
+    int64_t dense, count, step;
+    int     count_calls, extent_calls;
+} ComputedKeys;
+
+static int64_t computed_key(const ComputedKeys *keys, int64_t index)
+{
+    return index < keys->dense ? index + 1 : keys->dense + (index - keys->dense + 1) * keys->step;
+}
+
+/* How many keys are below `end`. */
+static int64_t keys_below(const ComputedKeys *keys, WideKey end)
+{
+    int64_t low = 0, high = keys->count;
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (computed_key(keys, middle) < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool computed_counts(void *context, const SliceGrid *grids, size_t grid_count, Arena *arena,
+                            SliceCounts *out, Err *err)
+{
+    ComputedKeys *keys = context;
+
+    (void)err;
+    keys->count_calls++;
+    for (size_t g = 0; g < grid_count; g++) {
+        const KeyInterval *interval = &grids[g].interval;
+        int64_t            at       = interval->has_from ? keys_below(keys, interval->from) : 0;
+        int64_t            end  = interval->has_hi ? keys_below(keys, interval->hi) : keys->count;
+        LIST(SliceCount) counts = {0};
+
+        while (at < end) { /* a slice with keys */
+            int64_t     index = floor_divide(computed_key(keys, at), grids[g].width);
+            int64_t     next  = MIN(keys_below(keys, (WideKey)(index + 1) * grids[g].width), end);
+            SliceCount *count = LIST_PUSH(arena, &counts);
+            *count            = (SliceCount){index, next - at};
+            at                = next;
+        }
+        out[g] = (SliceCounts){counts.items, counts.count};
+    }
+    return true;
+}
+
+static bool computed_extents(void *context, const KeyInterval *intervals, size_t count,
+                             KeyExtent *out, Err *err)
+{
+    ComputedKeys *keys = context;
+
+    (void)err;
+    keys->extent_calls++;
+    for (size_t i = 0; i < count; i++) {
+        int64_t from = keys_below(keys, intervals[i].from), to = keys_below(keys, intervals[i].hi);
+        out[i] = (KeyExtent){from < to, 0, 0};
+        if (from < to)
+            out[i] = (KeyExtent){true, computed_key(keys, from), computed_key(keys, to - 1)};
+    }
+    return true;
+}
+
+/* Each level asks for counts once, and once for the extents of what is counted again. */
+static void a_hundred_million_rows_take_two_questions_a_level(void **state)
+{
+    static const struct {
+        int64_t dense, step;
+        int     levels;
+    } shapes[] = {{100000000, 1, 1},
+                  {0, 92233720368, 1},
+                  {99999000, 9223372036854, 2},
+                  {50000000, 184467440736, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        Arena       *arena = arena_new();
+        ComputedKeys keys  = {.dense = shapes[i].dense, .count = 100000000, .step = shapes[i].step};
+        CutSource    source = {
+               .context = &keys, .find_extents = computed_extents, .count_slices = computed_counts};
+        KeyExtent extent = {true, computed_key(&keys, 0), computed_key(&keys, keys.count - 1)};
+        SlicePlan plan;
+        Err       err  = {0};
+        int64_t   seen = 0;
+
+        assert_true(plan_slices(&source, extent, keys.count, 1000000, arena, &plan, &err));
+        assert_in_range(plan.chunk_count, 100, 120);
+        for (size_t c = 0; c < plan.chunk_count; c++) {
+            int64_t below = keys_below(&keys, plan.ends[c]);
+            assert_in_range(below - seen, 1, 1000000);
+            seen = below;
+        }
+        assert_int_equal(seen, keys.count);
+        assert_int_equal(keys.count_calls, shapes[i].levels);
+        assert_int_equal(keys.extent_calls, keys.count_calls - 1);
+        arena_close(arena);
+    }
+}
+
 static bool refuse_counts(void *context, const SliceGrid *grids, size_t grid_count, Arena *arena,
                           SliceCounts *out, Err *err)
 {
@@ -142,6 +245,7 @@ int main(void)
         cmocka_unit_test(what_changed_since_the_open_does_not_move_the_ends),
         cmocka_unit_test(a_table_emptied_since_the_open_is_one_chunk),
         cmocka_unit_test(questions_grow_with_the_levels_alone),
+        cmocka_unit_test(a_hundred_million_rows_take_two_questions_a_level),
         cmocka_unit_test(an_error_of_the_source_is_the_plans)};
 
     return RUN_TESTS(cases);
