@@ -356,9 +356,11 @@ bool history_is_swept(uint64_t seed)
 static void history_open(History *history, void **state, const HistoryOptions *options)
 {
     Rng       *rng   = rng_new(options->source_seed * 2654435761U + 11);
-    HistoryKey kind  = (HistoryKey)rng_below(rng, HISTORY_KEYS);
+    HistoryKey kind  = (HistoryKey)rng_below(rng, HISTORY_KEYS + 3);
     int        rows  = (int)rng_below(rng, rng_below(rng, 3) == 0 ? 300 : 40);
     World     *world = world_open(state, options->cut_seed);
+
+    if (kind >= HISTORY_KEYS) kind = KEY_DENSE; /* more often: silver's ranges are looked at */
 
     *history = (History){.world             = world,
                          .cut               = rng_new(options->cut_seed * 40503 + 5),

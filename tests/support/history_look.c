@@ -178,29 +178,70 @@ static void fail_history(const History *history, const char *what, int64_t n, in
     fail_msg("seed %" PRIu64 ": %s, row %" PRId64 ", image %" PRId64, history->seed, what, n, v);
 }
 
-/* Every row is an image the source had from `from_us` on, and so is every row that is not there. */
-static void check_silver(History *history, int64_t from_us)
+/* What control says of silver. */
+typedef struct Position {
+    int64_t bronze_us, silver_us; /* verdicts, 0: none */
+    bool    is_open;
+    int64_t wave; /* -1: none */
+    int64_t applied_us;
+} Position;
+
+/* Whether an absent row of silver tells anything: all do once the snapshot is applied, before that those in the ranges of
+ * waves that are. Ranges are looked at for keys that are n. */
+static bool *find_settled(History *history, const Position *position)
+{
+    HistorySource *source  = history->source;
+    World         *world   = history->world;
+    bool          *settled = ARENA_ARRAY(world_arena(world), bool, (size_t)source->universe);
+    Str            ranges;
+
+    for (int n = 0; n < source->universe; n++)
+        settled[n] = !position->is_open;
+    if (!position->is_open || position->wave < 0 || source->kind != KEY_DENSE) return settled;
+    ranges = world_rows(
+        world,
+        "SELECT coalesce(json_extract_string(p.detail, '$.lo')::INT, 0), "
+        "json_extract_string(p.detail, '$.hi')::INT FROM {" FACTS "} AS f JOIN {" PLANS
+        "} AS p ON p.event = f.event AND "
+        "json_extract(p.detail, '$.chunk') = json_extract(f.detail, '$.chunk') AND "
+        "json_extract(p.detail, '$.wave') = json_extract(f.detail, '$.wave') WHERE "
+        "f.event = 'snapshot_chunk' AND json_extract(f.detail, '$.wave')::INT <= %lld",
+        (long long)position->wave);
+    while (ranges.len > 0) {
+        int64_t lo = next_number(&ranges), hi = next_number(&ranges);
+
+        for (int64_t n = MAX(lo, 0); n < hi && n < source->universe; n++)
+            settled[n] = true;
+    }
+    return settled;
+}
+
+/* Every row is an image the source had when the changes applied ended, or later; so is every row that is not there, once
+ * it has been looked at. */
+static void check_silver(History *history, const Position *position)
 {
     HistorySource *source = history->source;
     World         *world  = history->world;
     Str            rows   = world_rows(world, "SELECT n, v FROM {" SILVER "}");
+    int64_t        from   = MAX(position->silver_us, position->applied_us) - ROUNDING_US;
     int64_t       *shown;
+    bool          *settled;
 
     if (str_equal_c(rows, "no table\n")) return;
-    shown = ARENA_ARRAY(world_arena(world), int64_t, (size_t)source->universe);
+    shown   = ARENA_ARRAY(world_arena(world), int64_t, (size_t)source->universe);
+    settled = find_settled(history, position);
     while (rows.len > 0) {
         int64_t n = next_number(&rows), v = next_number(&rows);
 
         if (n < 0 || n >= source->universe || shown[n])
             fail_history(history, "silver has a row twice", n, v);
         shown[n] = v;
-        if (!history_source_allows(source, (int)n, v, from_us))
-            fail_history(history,
-                         from_us ? "silver lacks what its verdict says" : "silver is wrong", n, v);
+        if (!history_source_allows(source, (int)n, v, from))
+            fail_history(history, "silver has an image that was over", n, v);
     }
-    for (int n = 0; from_us && n < source->universe; n++)
-        if (!shown[n] && !history_source_allows(source, n, 0, from_us))
-            fail_history(history, "silver lacks a row its verdict says it has", n, 0);
+    for (int n = 0; from > 0 && n < source->universe; n++)
+        if (settled[n] && !shown[n] && !history_source_allows(source, n, 0, from))
+            fail_history(history, "silver lacks a row", n, 0);
 }
 
 /* Every change of a commit after the snapshot and before the verdict is in bronze. */
@@ -246,26 +287,48 @@ static bool is_complete(World *world)
         world_rows(world, "SELECT count(*) FROM {" FACTS "} WHERE event = 'bootstrap'"), "1\n");
 }
 
+static Position read_position(World *world)
+{
+    Str text = world_rows(
+        world,
+        "WITH c AS (SELECT * FROM {" CONTROL "}), s AS (SELECT * FROM c WHERE table_name = '" SILVER
+        "') SELECT coalesce((SELECT max(epoch_us(finalized_until)) FROM c WHERE table_name = "
+        "'" BRONZE "'), 0), coalesce((SELECT max(epoch_us(finalized_until)) FROM s), 0), (SELECT "
+        "count(open_snapshot_lsn) FROM s), (SELECT max(snapshot_wave) FROM s), (SELECT "
+        "max(applied_lsn) FROM s)");
+    Position position = {.wave = -1};
+
+    position.bronze_us = next_number(&text);
+    position.silver_us = next_number(&text);
+    position.is_open   = next_number(&text) != 0;
+    position.wave      = next_number(&text);
+    text               = str_trim(text);
+    if (str_equal_c(text, "-")) return position;
+    text                = world_rows(world,
+                                     "SELECT coalesce(max(epoch_us(_commit_ts)), 0) FROM {" BRONZE
+                                     "} WHERE _operation <> 0 AND _start_lsn <= '%.*s'",
+                                     STR_ARG(text));
+    position.applied_us = next_number(&text);
+    return position;
+}
+
 void history_check_verdicts(History *history)
 {
-    World  *world   = history->world;
-    int64_t version = world_version(world, CONTROL), bronze, silver;
-    Str     text;
+    World   *world   = history->world;
+    int64_t  version = world_version(world, CONTROL);
+    Position position;
 
-    if (version == history->control_version) return; /* nothing moved */
+    if (version < 0 || version == history->control_version) return; /* nothing moved */
     history->control_version = version;
-    text   = world_rows(world, "SELECT coalesce(max(epoch_us(finalized_until)) FILTER (table_name "
-                                 "= '" BRONZE "'), 0), coalesce(max(epoch_us(finalized_until)) FILTER "
-                                 "(table_name = '" SILVER "'), 0) FROM {" CONTROL "}");
-    bronze = next_number(&text);
-    silver = next_number(&text);
-    check_silver(history, silver ? silver - ROUNDING_US : 0);
-    if (silver && !history->has_silver_verdict && !is_complete(world))
+    position                 = read_position(world);
+    check_silver(history, &position);
+    if (position.silver_us && !history->has_silver_verdict && !is_complete(world))
         fail_history(history, "silver has a verdict while its snapshot is open", -1, 0);
-    history->has_silver_verdict = silver != 0;
-    if (bronze != history->bronze_verdict) check_bronze(history, bronze - ROUNDING_US);
-    history->bronze_verdict = bronze;
-    history->counts->verdicts += (bronze != 0) + (silver != 0);
+    history->has_silver_verdict = position.silver_us != 0;
+    if (position.bronze_us != history->bronze_verdict)
+        check_bronze(history, position.bronze_us - ROUNDING_US);
+    history->bronze_verdict = position.bronze_us;
+    history->counts->verdicts += (position.bronze_us != 0) + (position.silver_us != 0);
 }
 
 /* --- the end --- */
