@@ -47,6 +47,7 @@ static void on_step(void *arg, uint64_t step, const char *operation, Str path)
     LakeTable table = str_equal_c(STR("put_new"), operation) ? table_of_path(path) : TABLE_NONE;
 
     if (has_to_die(actor)) actor->process->plan.has_crashed = true; /* this step still lands */
+    if (++actor->history->steps == actor->history->die_at) actor->process->plan.fail_at_step = step;
     if (table == TABLE_NONE) return;
     actor->landed       = actor->landing;
     actor->landing      = table;
@@ -93,6 +94,8 @@ static void choose_fault(History *history, Actor *actor)
     plan->on_step     = on_step;
     plan->on_step_arg = actor;
     sim_sql_driver_set_hook(actor->process->sql, on_query, actor);
+    plan->crash        = true;
+    plan->after_effect = history->dies_after;
     if (history->without_faults) return;
     plan->crash        = !happens(history, 4);
     plan->after_effect = happens(history, 2);
@@ -366,6 +369,8 @@ static void history_open(History *history, void **state, const HistoryOptions *o
                          .cut               = rng_new(options->cut_seed * 40503 + 5),
                          .seed              = options->cut_seed,
                          .without_faults    = options->without_faults,
+                         .die_at            = options->die_at,
+                         .dies_after        = options->dies_after,
                          .connections       = 1,
                          .control_version   = -1,
                          .transactions_left = 6 + (int)rng_below(rng, 10)};
@@ -422,6 +427,7 @@ Str history_live(void **state, const HistoryOptions *options, Arena *arena, Hist
         silver = str_copy(arena, world_rows(history.world, "SELECT %s FROM {" SILVER "} ORDER BY n",
                                             history_columns(history.source->kind)));
     counts->histories++;
+    if (options->steps_out) *options->steps_out = history.steps;
     history_source_close(history.source);
     rng_close(history.cut);
     world_close(history.world);

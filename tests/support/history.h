@@ -46,6 +46,10 @@ typedef struct HistoryOptions {
     uint64_t source_seed; /* table, rows, transactions */
     uint64_t cut_seed;    /* everything else */
     bool     without_faults;
+    uint64_t
+        die_at; /* without other faults: the step of all processes together that one dies at; 0: none */
+    bool      dies_after;
+    uint64_t *steps_out; /* how many there are; may be NULL */
 } HistoryOptions;
 
 /* Whether all rows go in the middle of that seed's history, which no other cuts repeat. */

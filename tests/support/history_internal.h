@@ -37,6 +37,8 @@ typedef struct History {
     bool           wants_sweep; /* all rows go once there is a plan, and the wave then dies */
     bool           must_aim;    /* at an empty wave's plans rows */
     bool           has_orphan_wave;
+    uint64_t       steps, die_at; /* of all processes */
+    bool           dies_after;
     int64_t        control_version, bronze_verdict; /* looked at so far */
     bool           has_silver_verdict;
 } History;
