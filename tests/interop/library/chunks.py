@@ -301,6 +301,26 @@ if ALL:
         dies(folder, "parcel", "library", "facts")
 
     @test
+    def a_completion_that_tidelake_died_before_is_written_by_the_library(folder):
+        for attempt in range(3):  # a kill may come late
+            (folder / str(attempt)).mkdir()
+            with history(folder / str(attempt), "parcel") as it:
+                it.stream("tidelake")
+                it.change()
+                it.stream("tidelake")
+                said = it.backfill("tidelake", max_waves=1)
+                while said["chunks_total"] - said["chunks_done"] > 2:
+                    it.change()
+                    said = it.backfill("tidelake", max_waves=1)
+                it.ours.backfill_until(it.versions(WORK, FACTS)[0], chunk_rows=it.chunk_rows)
+                left = rows(WORK, FACTS, "SELECT count(*) FILTER (event = 'snapshot_chunk') AS chunks, count(*) FILTER (event = 'bootstrap') AS done FROM t")
+                if left == [{"chunks": said["chunks_total"], "done": 0}]:
+                    equal(it.backfill("library")["done"], True, "the snapshot is complete")
+                    it.finish("tidelake", "library")
+                    return
+        raise AssertionError("no kill came between the last wave and the completion")
+
+    @test
     def a_wave_that_tidelake_read_is_dropped_once_the_library_wrote_it(folder):
         read_by_both(folder, lambda it: it.peer.backfill(max_waves=1, partitions=3))
 
