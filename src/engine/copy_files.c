@@ -116,11 +116,13 @@ static bool take_found(RowStream *rows, Arena *arena, FoundFiles *found, Err *er
     }
 }
 
-static bool find_files(const Copy *copy, Arena *arena, FoundFiles *found, Err *err)
+/* `is_file`: the path as it stands is one, whatever it would mean as a pattern. */
+static bool find_files(const Copy *copy, bool is_file, Arena *arena, FoundFiles *found, Err *err)
 {
     DuckSession *session = NULL;
     RowStream   *rows    = NULL;
-    Str          pattern = duck_quote_literal(arena, copy->path);
+    Str          pattern = is_file ? duck_quote_path(arena, copy->path)
+                                   : duck_quote_literal(arena, copy->path);
     Str  sql = str_printf(arena, "SELECT filename, size FROM read_blob(%.*s) ORDER BY filename",
                           STR_ARG(pattern));
     bool ok  = duck_session_open(copy->env->duck, &session, err) &&
@@ -131,12 +133,12 @@ static bool find_files(const Copy *copy, Arena *arena, FoundFiles *found, Err *e
     return ok;
 }
 
-static bool add_files(Copy *copy, Arena *arena, Err *err)
+static bool add_files(Copy *copy, bool is_file, Arena *arena, Err *err)
 {
     FoundFiles found   = {0};
     Str        checked = STR_EMPTY;
 
-    if (!find_files(copy, arena, &found, err)) return false;
+    if (!find_files(copy, is_file, arena, &found, err)) return false;
     if (found.count == 0) return no_file(copy, err);
     copy->files = ARENA_ARRAY(arena, CopyFile, found.count);
     for (size_t i = 0; i < found.count; i++)
@@ -156,7 +158,7 @@ bool copy_open(Env *env, Str path, Arena *arena, Copy *out, Err *err)
     *out    = (Copy){.env = env, .path = path};
     is_file = store_stat(env->store, path, &entry, &no_file);
     return (is_file || delta_table_exists(env->delta, path, &exists, NULL, err)) &&
-           (exists ? add_delta_files(out, arena, err) : add_files(out, arena, err));
+           (exists ? add_delta_files(out, arena, err) : add_files(out, is_file, arena, err));
 }
 
 void copy_close(Copy *copy)

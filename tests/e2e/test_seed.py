@@ -245,6 +245,8 @@ def what_is_no_copy_is_refused_and_named(folder):  # T3.8
         result = tidelake("seed", *table_options(lake, "--from", str(folder / "good.csv"), "--as-of", lsn))
         equal(result.code, 2)
         holds(result.last_error(), "app_id is missing", "facts")
+        (folder / "good.csv").rename(folder / "good[1].csv")  # a file of that name, not a pattern
+        equal(seed(lake, folder / "good[1].csv", lsn, "--allow-missing-columns", check=True).json()["rows"], 1)
     finally:
         server.close()
 
