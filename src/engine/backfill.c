@@ -212,6 +212,8 @@ static void fill_context(Backfill *backfill)
                                      lsn_format(backfill->state.open->at.lsn).text),
         .connections    = MAX(options->source.num_partitions, 1),
         .facts          = backfill->commit_facts,
+        .on_waiting     = backfill_stamp_ahead,
+        .on_waiting_arg = backfill,
         .open_times     = open_times,
         .open_times_arg = backfill,
     };
@@ -263,7 +265,7 @@ static void run_commit(void *arg)
 
     committing->ok = wave_commit(committing->context, committing->bronze, committing->wave,
                                  &committing->record, &committing->err);
-    if (committing->ok && committing->context->env->on_progress) {
+    if (committing->ok && committing->looks_for_headroom) {
         Err ignored = ERR_INIT; /* nobody waits for a figure */
 
         if (!facts_find_headroom(
@@ -274,13 +276,26 @@ static void run_commit(void *arg)
     atomic_store(&committing->is_over, true);
 }
 
+/* For progress alone: now and then, so that it costs nothing. */
+static bool wants_headroom(Backfill *backfill)
+{
+    if (!backfill->env->on_progress ||
+        (backfill->headroom_looks > 0 &&
+         backfill_seconds_since(backfill, backfill->headroom_ns) < 30))
+        return false;
+    backfill->headroom_looks++;
+    backfill->headroom_ns = clock_monotonic_ns(backfill->env->clock);
+    return true;
+}
+
 static void start_commit(Backfill *backfill, Wave *wave)
 {
     Committing *committing = ARENA_NEW(backfill->arena, Committing);
 
-    committing->context = &backfill->context;
-    committing->bronze  = backfill->bronze[wave->number % 2];
-    committing->wave    = wave;
+    committing->context            = &backfill->context;
+    committing->bronze             = backfill->bronze[wave->number % 2];
+    committing->wave               = wave;
+    committing->looks_for_headroom = wants_headroom(backfill);
     err_clear(&committing->err);
     committing->task     = sched_spawn(backfill->env->sched, "commit", run_commit, committing);
     backfill->committing = committing;

@@ -25,7 +25,8 @@ typedef struct Committing {
     atomic_bool        is_over;
     bool               ok; /* this and the rest: once it is over */
     WaveRecord         record;
-    Headroom           headroom; /* for progress */
+    bool               looks_for_headroom;
+    Headroom           headroom;
     Err                err;
 } Committing;
 
@@ -59,7 +60,11 @@ typedef struct Backfill {
     Lsn                    newest_stamp;
     LIST(ReadChunk) measured; /* recorded ones, then this call's */
     Headroom headroom;
+    int64_t  headroom_ns, headroom_looks; /* when it was looked for last */
     bool     is_foretold;
+    bool     is_stamped_ahead;
+    Offset   stamp_ahead; /* of the next wave */
+    int64_t  read_to;     /* the chunk behind the wave that is being read */
 } Backfill;
 
 /* --- backfill_stop.c: limits of the call, the pause file, the headroom --- */
@@ -71,6 +76,8 @@ void   backfill_pause_for(Backfill *backfill, BackfillState state, Str reason);
 bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err) MUST_CHECK;
 
 /* --- backfill_wave.c: stamp, chunks and rows of the next wave --- */
+/* The next wave's stamp, while a connection of this one waits for the others: `arg` is the Backfill. */
+void  backfill_stamp_ahead(void *arg);
 Wave *backfill_wave_new(int64_t number);
 bool  backfill_read_wave(Backfill *backfill, Wave *wave, Err *err) MUST_CHECK;
 

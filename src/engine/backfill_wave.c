@@ -9,14 +9,33 @@
 
 #include <math.h>
 
+static bool ask_stamp(Backfill *backfill, Offset *out, Err *err)
+{
+    const CaptureTable *table = &backfill->stream.table;
+
+    return snapshot_stamp(backfill->mssql, &table->instances[table->configured], out, err);
+}
+
+/* A stamp may be as old as one likes, if it is not below S; so two questions less stand between two waves. What goes
+ * wrong is asked again, and told, when it is wanted. */
+void backfill_stamp_ahead(void *arg)
+{
+    Backfill *backfill = arg;
+    Err       ignored  = ERR_INIT;
+
+    if (backfill->read_to < (int64_t)backfill->state.plan.chunk_count)
+        backfill->is_stamped_ahead = ask_stamp(backfill, &backfill->stamp_ahead, &ignored);
+}
+
 static bool take_stamp(Backfill *backfill, Wave *wave, Err *err)
 {
     Lsn snapshot = backfill->state.open->at.lsn;
 
-    if (!snapshot_stamp(backfill->mssql,
-                        &backfill->stream.table.instances[backfill->stream.table.configured],
-                        &wave->stamp, err))
+    if (backfill->is_stamped_ahead)
+        wave->stamp = backfill->stamp_ahead;
+    else if (!ask_stamp(backfill, &wave->stamp, err))
         return false;
+    backfill->is_stamped_ahead = false;
     return lsn_compare(wave->stamp.lsn, snapshot) >= 0 ||
            err_set(err, ERR_SOURCE_STATE,
                    "the newest captured LSN is %s, below the snapshot's %s: is this a readable "
@@ -152,7 +171,7 @@ static bool find_staged(Backfill *backfill, Wave *wave, bool *taken, Err *err)
 static bool seal_early(Backfill *backfill, Wave *wave, Err *err)
 {
     return wave->is_known || !backfill->committing || atomic_load(&backfill->committing->is_over) ||
-           wave_seal(&backfill->context, backfill->mssql, wave, err);
+           (wave_seal(&backfill->context, wave, err) && wave_find_high(backfill->mssql, wave, err));
 }
 
 static void note_chunks(Backfill *backfill, const Wave *wave)
@@ -166,7 +185,8 @@ static bool read_rows(Backfill *backfill, Wave *wave, int64_t began_ns, Err *err
 {
     wave->high = wave->stamp;
     if (wave->is_known) return true;
-    wave->progress = backfill_progress(backfill, wave->number);
+    wave->progress    = backfill_progress(backfill, wave->number);
+    backfill->read_to = wave->chunks[wave->chunk_count - 1].index + 1;
     if (!wave_read(&backfill->context, backfill->bronze[wave->number % 2], wave, err)) return false;
     backfill->pace = plan_wave_pace(backfill_seconds_since(backfill, began_ns),
                                     (int64_t)wave->chunk_count, backfill->context.connections);

@@ -142,10 +142,11 @@ static void run(void *arg)
 }
 
 /* Takes the results in; keeps the first error and gives out no further part after it. */
-static bool collect(Queue *todo, Queue *done, size_t count, Shared *shared, Arena *arena,
+static bool collect(const ReadParts *parts, Queue *todo, Queue *done, Shared *shared, Arena *arena,
                     DeltaAdd *adds, Err *err)
 {
-    bool ok = true;
+    size_t count = parts->count;
+    bool   ok    = true;
 
     for (size_t i = 0; i < count; i++) {
         void       *item;
@@ -155,6 +156,7 @@ static bool collect(Queue *todo, Queue *done, size_t count, Shared *shared, Aren
         part = item;
         if (part->ok) {
             adds[part->index] = delta_add_copy(arena, &part->add);
+            if (i == 0 && count > 1 && parts->on_waiting) parts->on_waiting(parts->on_waiting_arg);
         } else if (ok) {
             ok = err_copy(err, &part->err);
             atomic_store(&shared->must_stop, true);
@@ -192,7 +194,7 @@ bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, De
                                    .shared = &shared};
         readers[i].task = sched_spawn(env->sched, "reader", run, &readers[i]);
     }
-    ok = collect(todo, done, parts->count, &shared, arena, *adds_out, err);
+    ok = collect(parts, todo, done, &shared, arena, *adds_out, err);
     queue_close(todo);
     for (size_t i = 0; i < reader_count; i++)
         sched_join(env->sched, readers[i].task);

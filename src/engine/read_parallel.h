@@ -17,6 +17,9 @@ typedef struct ReadParts {
     OpenPart     open;
     void        *arg;
     DeltaWriter *writer; /* NULL: there must be no rows */
+    /* Told when the first part is read and others are not: a connection waits for them. May be NULL. */
+    void (*on_waiting)(void *arg);
+    void *on_waiting_arg;
     /* for progress */
     const char          *what;      /* "snapshot", "batch" */
     Str                  name;      /* the stream */

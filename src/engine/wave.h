@@ -24,6 +24,7 @@ typedef struct Wave {
     size_t        chunk_count;
     Offset        stamp; /* L, recorded before the read */
     Offset        high;  /* max_lsn after it */
+    bool          has_high;
     int64_t       started_us;
     bool          is_known;  /* bronze held it before: it was not read again */
     bool          is_taken;  /* nor was this one: a run that died had read it */
@@ -51,6 +52,9 @@ typedef struct WaveContext {
     int64_t              connections;
     Facts               *facts;
     Plans               *plans; /* NULL: the snapshot finishes in the facts alone */
+    /* Told when a connection has read its part of a wave and others have not. */
+    void (*on_waiting)(void *arg);
+    void *on_waiting_arg;
     /* The connection of the committing task, opened when it is first wanted. */
     bool (*open_times)(void *arg, Mssql **out, Err *err);
     void *open_times_arg;
@@ -62,9 +66,11 @@ Str wave_purpose(const WaveContext *context, Arena *arena);
 /* Reads the wave's chunks into staged files of `bronze`, over at most `connections` connections. A failed one is
  * read again under the same stamp. */
 bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err) MUST_CHECK;
-/* The log's end, then what makes the staged rows outlive this run (wave_staged.h). By either task, with its own
- * connection: not while the reading connections would wait for it. A wave without rows leaves nothing. */
-bool wave_seal(const WaveContext *context, Mssql *mssql, Wave *wave, Err *err) MUST_CHECK;
+/* What makes the staged rows outlive this run (wave_staged.h); a wave without rows leaves nothing. Then how far the log
+ * was when the last row had come, which is informational. By either task: not while the reading connections would wait
+ * for it. */
+bool wave_seal(const WaveContext *context, Wave *wave, Err *err) MUST_CHECK;
+bool wave_find_high(Mssql *mssql, Wave *wave, Err *err) MUST_CHECK;
 void wave_close(Wave *wave); /* staged files that were not published are removed; accepts NULL */
 
 /* What its commit says of it. In `arena`. */

@@ -372,9 +372,10 @@ static bool seal(const WaveContext *context, Wave *wave, Err *err)
 {
     Mssql *times;
 
-    return wave->is_sealed || wave->is_known ||
-           (context->open_times(context->open_times_arg, &times, err) &&
-            wave_seal(context, times, wave, err));
+    if (wave->is_known) return true;
+    return wave_seal(context, wave, err) &&
+           (wave->has_high || (context->open_times(context->open_times_arg, &times, err) &&
+                               wave_find_high(times, wave, err)));
 }
 
 bool wave_commit(const WaveContext *context, Bronze *bronze, Wave *wave, WaveRecord *out, Err *err)

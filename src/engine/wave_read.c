@@ -129,14 +129,16 @@ bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
     WaveRead  read  = {.context    = context,
                        .wave       = wave,
                        .partitions = MIN(wave->chunk_count, (size_t)context->connections)};
-    ReadParts parts = {.method     = "read chunk",
-                       .what       = "backfill",
-                       .chunks     = &wave->progress,
-                       .name       = context->options->capture_instance,
-                       .count      = read.partitions,
-                       .partitions = context->connections,
-                       .open       = open_part,
-                       .arg        = &read};
+    ReadParts parts = {.method         = "read chunk",
+                       .what           = "backfill",
+                       .chunks         = &wave->progress,
+                       .name           = context->options->capture_instance,
+                       .count          = read.partitions,
+                       .partitions     = context->connections,
+                       .open           = open_part,
+                       .arg            = &read,
+                       .on_waiting     = context->on_waiting,
+                       .on_waiting_arg = context->on_waiting_arg};
 
     if (!bronze_prepare(bronze, context->captured, context->options->source.include_command_id,
                         err))

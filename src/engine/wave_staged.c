@@ -19,19 +19,6 @@ struct StagedWaves {
 
 /* --- sealing --- */
 
-/* Informational: how far the log was when the last row had come. */
-static bool read_high(Mssql *mssql, Wave *wave, Err *err)
-{
-    bool is_null;
-
-    if (!mssql_max_lsn(mssql, &wave->high.lsn, &is_null, err)) return false;
-    if (lsn_compare(wave->high.lsn, wave->stamp.lsn) <= 0) {
-        wave->high = wave->stamp;
-        return true;
-    }
-    return mssql_commit_time(mssql, wave->high.lsn, &wave->high.commit_ts, err);
-}
-
 /* Everything that decides what a row of a chunk looks like, but its bounds and stamp. */
 static Str describe_read(const WaveContext *context, Arena *arena)
 {
@@ -49,21 +36,32 @@ static Str describe_read(const WaveContext *context, Arena *arena)
     return buf_str(&buf);
 }
 
-bool wave_seal(const WaveContext *context, Mssql *mssql, Wave *wave, Err *err)
+bool wave_seal(const WaveContext *context, Wave *wave, Err *err)
 {
     StagedWave note;
 
-    if (!read_high(mssql, wave, err)) return false;
-    if (wave->rows == 0) return true;
+    if (wave->rows == 0 || wave->is_sealed) return true;
     note            = (StagedWave){.tag        = wave_tag(context, wave, STR("staged"), wave->arena),
                                    .stamp_ts   = wave->stamp.commit_ts,
-                                   .high       = wave->high,
                                    .started_us = wave->started_us,
                                    .sealed_us  = clock_utc_us(context->env->clock),
                                    .read       = describe_read(context, wave->arena)};
     wave->is_sealed = delta_writer_seal(wave->writer, wave->adds, wave->add_count,
                                         payload_staged(wave->arena, &note), err);
     return wave->is_sealed;
+}
+
+bool wave_find_high(Mssql *mssql, Wave *wave, Err *err)
+{
+    bool is_null;
+
+    wave->has_high = true;
+    if (!mssql_max_lsn(mssql, &wave->high.lsn, &is_null, err)) return false;
+    if (lsn_compare(wave->high.lsn, wave->stamp.lsn) <= 0) {
+        wave->high = wave->stamp;
+        return true;
+    }
+    return mssql_commit_time(mssql, wave->high.lsn, &wave->high.commit_ts, err);
 }
 
 /* --- taking --- */
@@ -152,7 +150,8 @@ static void fill_wave(const WaveContext *context, const StagedWave *staged, Wave
     const WaveTag *tag = &staged->tag;
 
     wave->stamp      = (Offset){.lsn = tag->stamp, .commit_ts = staged->stamp_ts};
-    wave->high       = staged->high;
+    wave->high       = wave->stamp; /* nobody knows any more */
+    wave->has_high   = true;
     wave->started_us = staged->started_us;
     wave->idle_us    = MAX(0, clock_utc_us(context->env->clock) - staged->sealed_us);
     wave->is_taken = wave->is_sealed = true;

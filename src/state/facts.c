@@ -222,6 +222,19 @@ static bool may_hold_anything(const DeltaTable *table, const DeltaFile *file, St
     return true;
 }
 
+static bool scan_files(Facts *facts, DuckSession *session, const char *select, Str where,
+                       const DeltaFile **files, size_t count, Arena *arena, RowStream **out,
+                       Err *err)
+{
+    Str scan;
+
+    if (!delta_scan_sql(facts->table, files, count, NULL, false, arena, &scan, err)) return false;
+    return duck_query(session,
+                      str_printf(arena, "SELECT %s FROM (%.*s) AS f WHERE %.*s", select,
+                                 STR_ARG(scan), STR_ARG(where)),
+                      arena, out, err);
+}
+
 /* Runs `select` over the files of the version the table stands at that pass the filter: every batch
  * adds a file, so reading them all would make each call dearer than the one before. */
 static bool query_facts(Facts *facts, DuckSession *session, const char *select, Str where,
@@ -231,15 +244,10 @@ static bool query_facts(Facts *facts, DuckSession *session, const char *select, 
                                           delta_table_get_file_count(facts->table) + 1);
     const DeltaFile  *file;
     size_t            count = 0;
-    Str               scan;
 
     for (size_t at = 0; delta_table_next_file(facts->table, &at, &file);)
         if (filter(facts->table, file, filter_arg)) files[count++] = file;
-    if (!delta_scan_sql(facts->table, files, count, NULL, false, arena, &scan, err)) return false;
-    return duck_query(session,
-                      str_printf(arena, "SELECT %s FROM (%.*s) AS f WHERE %.*s", select,
-                                 STR_ARG(scan), STR_ARG(where)),
-                      arena, out, err);
+    return scan_files(facts, session, select, where, files, count, arena, out, err);
 }
 
 /* The key of every batch's commit tells the newest; rows are asked only where it is not known. */
@@ -424,36 +432,96 @@ bool facts_find_chunks(Facts *facts, Str target, Str family_of, Lsn snapshot, Ar
     return ok;
 }
 
-bool facts_find_headroom(Facts *facts, Str sink_id, OptDouble *hours_out, OptTime *written_at_out,
-                         Err *err)
+/* --- the newest row of a stream's batches --- */
+
+/* Files that may hold one, the newest first; `next_out`: no row of the others is newer than this. */
+static size_t batch_files(const Facts *facts, Str sink_id, Arena *arena, const DeltaFile ***out,
+                          OptTime *next_out)
 {
-    bool         ok      = false;
-    Arena       *scratch = arena_new();
-    DuckSession *session = NULL;
-    RowStream   *rows    = NULL;
-    RowBlock     block;
-    Str          where = str_printf(scratch,
-                                    "event IS NULL AND batch_id IS NOT NULL AND app_id = %.*s "
-                                             "ORDER BY written_at DESC LIMIT 1",
-                                    STR_ARG(duck_quote_literal(scratch, sink_id)));
+    const DeltaFile **files = ARENA_ARRAY(arena, const DeltaFile *,
+                                          delta_table_get_file_count(facts->table) + 1);
+    const DeltaFile  *file;
+    const Str         zero   = STR("0");
+    OptTime           newest = {.is_set = false};
+    size_t            count  = 0;
+
+    *next_out = (OptTime){.is_set = true, .utc_us = INT64_MIN};
+    for (size_t at = 0; delta_table_next_file(facts->table, &at, &file);) {
+        DeltaBounds bounds;
+        OptTime     last;
+
+        if (!may_hold_app_id(facts->table, file, sink_id) ||
+            !delta_file_may_hold_range(facts->table, file, STR("batch_id"), &zero, true, NULL,
+                                       false))
+            continue;
+        last.is_set = delta_file_find_bounds(facts->table, file, STR("written_at"), arena,
+                                             &bounds) &&
+                      bounds.max.ptr && time_parse(bounds.max, &last.utc_us);
+        if (!last.is_set) next_out->is_set = false; /* it may hold any */
+        files[count++] = file;
+        if (last.is_set && (!newest.is_set || last.utc_us > newest.utc_us)) {
+            OptTime before   = newest;
+            files[count - 1] = files[0];
+            files[0]         = file;
+            newest           = last;
+            last             = before;
+        }
+        if (last.is_set) next_out->utc_us = MAX(next_out->utc_us, last.utc_us);
+    }
+    *out = files;
+    return count;
+}
+
+static bool read_headroom(Facts *facts, DuckSession *session, Str sink_id, const DeltaFile **files,
+                          size_t count, OptDouble *hours_out, OptTime *written_at_out, Arena *arena,
+                          Err *err)
+{
+    RowStream *rows  = NULL;
+    Str        where = str_printf(arena,
+                                  "event IS NULL AND batch_id IS NOT NULL AND app_id = %.*s "
+                                         "ORDER BY written_at DESC LIMIT 1",
+                                  STR_ARG(duck_quote_literal(arena, sink_id)));
+    RowBlock   block;
+    bool       ok = scan_files(facts, session, "retention_headroom_hours, written_at", where, files,
+                               count, arena, &rows, err) &&
+              row_stream_next(rows, &block, err);
 
     *hours_out      = (OptDouble){.is_set = false};
     *written_at_out = (OptTime){.is_set = false};
-    if (!delta_table_refresh(facts->table, err)) goto done;
-    if (!duck_session_open(facts->context->duck, &session, err)) goto done;
-    if (!query_facts(facts, session, "retention_headroom_hours, written_at", where, may_hold_app_id,
-                     sink_id, scratch, &rows, err))
-        goto done;
-    if (!row_stream_next(rows, &block, err)) goto done;
-    if (block.row_count == 1) {
+    if (ok && block.row_count == 1) {
         if (!column_is_null(&block.columns[0], 0))
             *hours_out = (OptDouble){true, column_double(&block.columns[0], 0)};
         if (!column_is_null(&block.columns[1], 0))
             *written_at_out = OPT_TIME(column_i64(&block.columns[1], 0));
     }
-    ok = true;
-done:
     row_stream_close(rows);
+    return ok;
+}
+
+/* One file as a rule; all of them where the newest row of its file is some other stream's. */
+bool facts_find_headroom(Facts *facts, Str sink_id, OptDouble *hours_out, OptTime *written_at_out,
+                         Err *err)
+{
+    Arena            *scratch = arena_new();
+    DuckSession      *session = NULL;
+    const DeltaFile **files;
+    OptTime           next;
+    size_t            count;
+    bool              ok = delta_table_refresh(facts->table, err) &&
+              duck_session_open(facts->context->duck, &session, err);
+
+    *hours_out      = (OptDouble){.is_set = false};
+    *written_at_out = (OptTime){.is_set = false};
+    if (ok) {
+        count = batch_files(facts, sink_id, scratch, &files, &next);
+        if (count > 0 && next.is_set)
+            ok = read_headroom(facts, session, sink_id, files, 1, hours_out, written_at_out,
+                               scratch, err);
+        if (ok && count > 0 &&
+            !(next.is_set && written_at_out->is_set && written_at_out->utc_us >= next.utc_us))
+            ok = read_headroom(facts, session, sink_id, files, count, hours_out, written_at_out,
+                               scratch, err);
+    }
     duck_session_close(session);
     arena_close(scratch);
     return ok || err_context(err, "facts");

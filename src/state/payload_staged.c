@@ -24,8 +24,6 @@ Str payload_staged(Arena *arena, const StagedWave *wave)
     json_key(&json, STR("tag"));
     json_raw(&json, payload_wave_tag(arena, &wave->tag));
     member_time(&json, "stamp_us", wave->stamp_ts);
-    json_member_str(&json, "high", lsn_str(arena, wave->high.lsn));
-    member_time(&json, "high_us", wave->high.commit_ts);
     json_member_i64(&json, "started_us", wave->started_us);
     json_member_i64(&json, "sealed_us", wave->sealed_us);
     json_member_str(&json, "read", wave->read);
@@ -52,11 +50,9 @@ bool payload_parse_staged(Str text, Arena *arena, StagedWave *out)
         !json_text_i64(json_text_find(object, "form"), &form) || form != FORM)
         return false;
     out->read = json_text_str(json_text_find(object, "read"), arena);
-    Str high  = json_text_str(json_text_find(object, "high"), arena);
-    return out->read.ptr && high.ptr && lsn_parse(high, &out->high.lsn) &&
+    return out->read.ptr &&
            payload_parse_wave_tag(json_text_find(object, "tag").text, arena, &out->tag) &&
            get_time(object, "stamp_us", &out->stamp_ts) &&
-           get_time(object, "high_us", &out->high.commit_ts) &&
            json_text_i64(json_text_find(object, "started_us"), &out->started_us) &&
            json_text_i64(json_text_find(object, "sealed_us"), &out->sealed_us);
 }

@@ -8,7 +8,6 @@
 typedef struct StagedWave {
     WaveTag tag; /* as its commit would have it; its attempt stays behind */
     OptTime stamp_ts;
-    Offset  high;
     int64_t started_us, sealed_us;
     Str     read; /* what was read, and as what: a run that reads otherwise has no use for it */
 } StagedWave;

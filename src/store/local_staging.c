@@ -380,9 +380,8 @@ bool local_staging_seal(StoreStaging *staging, const Str *names, size_t count, S
         if (!sync_staged(local, name, NULL, err)) return false;
     }
     (void)snprintf(name, sizeof name, "%.*s", STR_ARG(seal));
-    /* the files' names first, then the seal's */
-    return local_sync_directory(local->folder_fd, local->folder, err) &&
-           write_seal(local, name, data, err) && sync_folders(local, err);
+    /* whoever finds the seal looks whether the files are there: their names become durable with its own */
+    return write_seal(local, name, data, err) && sync_folders(local, err);
 }
 
 /* The folder under our lock; NULL when somebody holds it or it is gone. */

@@ -51,6 +51,15 @@ static void assert_ends_as_the_source(World *world)
     assert_nothing_is_staged(world);
 }
 
+/* A call of one wave that dies when it is read and sealed. */
+static void die_with_a_wave(World *world, int64_t connections)
+{
+    BackfillOptions options = shop_backfill(2, connections);
+
+    options.max_waves = OPT_I64(1);
+    backfill_crash_at(world, &options, BRONZE "/part-", 1, false);
+}
+
 /* Runs the backfill to its end; how many chunks it read. */
 static int finish(World *world, const BackfillOptions *options)
 {
@@ -70,7 +79,7 @@ static void a_wave_that_was_read_is_taken_as_it_was(void **state)
     World          *world   = open_planned(state, 1);
     BackfillOptions options = shop_backfill(2, 2);
 
-    backfill_crash_at(world, &options, BRONZE "/part-", 1, false);
+    die_with_a_wave(world, 2);
     Str stamp = str_printf(world_arena(world), "%s|%s|false\n",
                            lsn_format(world_max_lsn(world)).text,
                            lsn_format(world_max_lsn(world)).text);
@@ -207,7 +216,7 @@ static void what_is_not_whole_is_read_again(void **state)
         World          *world   = open_planned(state, 1);
         BackfillOptions options = shop_backfill(2, 3); /* one wave */
 
-        backfill_crash_at(world, &options, BRONZE "/part-", 1, false);
+        die_with_a_wave(world, 3);
         damage_staged(world, how);
         change_the_table(world);
         assert_int_equal(finish(world, &options), 3);
@@ -225,7 +234,7 @@ static void what_was_read_otherwise_is_read_again(void **state)
     World          *world   = open_planned(state, 1);
     BackfillOptions options = shop_backfill(2, 2);
 
-    backfill_crash_at(world, &options, BRONZE "/part-", 1, false);
+    die_with_a_wave(world, 2);
     options.stream.source.include_command_id = false;
     assert_int_equal(finish(world, &options), 3);
     assert_int_equal(world_line_count(world, "they were read otherwise"), 1);
@@ -239,7 +248,7 @@ static void a_call_that_starts_no_wave_leaves_it(void **state)
     World          *world   = open_planned(state, 1);
     BackfillOptions options = shop_backfill(2, 2);
 
-    backfill_crash_at(world, &options, BRONZE "/part-", 1, false);
+    die_with_a_wave(world, 2);
     options.max_waves = OPT_I64(0);
     (void)world_backfill(world, &options);
     options.max_waves = (OptI64){.is_set = false};
