@@ -118,6 +118,66 @@ static void add_event(Lake *lake, Facts *facts, const char *app_id, const char *
               &lake->err);
 }
 
+static FactsRow headroom_row(const char *app_id, int64_t batch_id, OptDouble headroom)
+{
+    return (FactsRow){.app_id                   = str_from_c(app_id),
+                      .batch_id                 = OPT_I64(batch_id),
+                      .target                   = STR("lake/bronze"),
+                      .retention_headroom_hours = headroom};
+}
+
+static void add_batches(Lake *lake, Facts *facts, int64_t batch_id, FactsRow *rows, size_t count)
+{
+    DeltaOutcome outcome;
+
+    clock_sleep_ms(lake->clock, 1000, NULL);
+    assert_ok(
+        facts_append_batch(facts, rows[0].app_id, batch_id, rows, count, &outcome, &lake->err),
+        &lake->err);
+}
+
+static void assert_headroom(Lake *lake, Facts *facts, const char *app_id, double want)
+{
+    OptDouble hours;
+    OptTime   written_at;
+
+    assert_ok(facts_find_headroom(facts, str_from_c(app_id), &hours, &written_at, &lake->err),
+              &lake->err);
+    assert_int_equal(hours.is_set, want >= 0);
+    if (want >= 0) assert_true(hours.value == want);
+}
+
+static void the_headroom_is_that_of_the_newest_batch(void **state)
+{
+    Lake    *lake  = lake_open(*state);
+    Facts   *facts = open_facts(lake);
+    FactsRow rows[2];
+
+    assert_headroom(lake, facts, "shop", -1);
+    add_event(lake, facts, "shop", EVENT_SNAPSHOT_OPEN, 1, -1);
+    assert_headroom(lake, facts, "shop", -1);
+    rows[0] = headroom_row("shop", 0, OPT_DOUBLE(7));
+    add_batches(lake, facts, 0, rows, 1);
+    rows[0] = headroom_row("shop", 1, OPT_DOUBLE(6));
+    add_batches(lake, facts, 1, rows, 1);
+    assert_headroom(lake, facts, "shop", 6);
+    /* newer rows of the stream that are no batches, and newer batches of others, tell nothing */
+    add_event(lake, facts, "shop", EVENT_BOOTSTRAP, 2, 0);
+    rows[0] = headroom_row("other", 2, OPT_DOUBLE(1));
+    add_batches(lake, facts, 2, rows, 1);
+    assert_headroom(lake, facts, "shop", 6);
+    /* statistics would let the newest file hold one: it holds other streams' alone */
+    rows[0] = headroom_row("other", 10, OPT_DOUBLE(1));
+    rows[1] = headroom_row("zoo", 10, OPT_DOUBLE(2));
+    add_batches(lake, facts, 10, rows, 2);
+    assert_headroom(lake, facts, "shop", 6);
+    rows[0] = headroom_row("shop", 11, (OptDouble){.is_set = false}); /* it does not know */
+    add_batches(lake, facts, 11, rows, 1);
+    assert_headroom(lake, facts, "shop", -1);
+    facts_close(facts);
+    lake_close(lake);
+}
+
 static void snapshot_events_are_found_over_the_family(void **state) /* state.md 3 */
 {
     Lake     *lake  = lake_open(*state);
@@ -194,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_new_table_has_the_columns_of_0_8_0_in_order),
         cmocka_unit_test(a_batch_and_its_events_are_one_commit_once),
         cmocka_unit_test(the_last_batch_is_that_of_the_sink_id_alone),
+        cmocka_unit_test(the_headroom_is_that_of_the_newest_batch),
         cmocka_unit_test(snapshot_events_are_found_over_the_family),
         cmocka_unit_test(an_event_with_a_key_is_written_once),
         cmocka_unit_test(a_known_target_is_known_and_others_are_listed),
