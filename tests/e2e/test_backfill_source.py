@@ -136,6 +136,7 @@ def a_range_that_is_held_delays_its_wave_alone(folder, server):  # T4.47
                 stream.poll()
                 equal([backfill.poll(), chunked.marks()["complete"]], [None, False], "a backfill whose wave waits")
                 waves = chunked.waves_recorded()
+                time.sleep(1)
                 held_ms = int(1000 * (time.monotonic() - began))
                 holder.let_go()
         writer.stop()
@@ -147,9 +148,8 @@ def a_range_that_is_held_delays_its_wave_alone(folder, server):  # T4.47
     check_silver(chunked)
     check_snapshot(chunked, "id")
     check_changes(chunked, server)
-    told = chunked.lake.query("ops/facts", "SELECT DISTINCT (detail->>'$.wave')::INT, duration_ms FROM t WHERE event = 'snapshot_chunk' AND duration_ms >= "
-                              f"{held_ms} ORDER BY 1")
-    equal([wave for wave, _ in told], [waves], f"waves that took the {held_ms} ms of the lock ({told})")
+    told = chunked.lake.query("ops/facts", "SELECT (detail->>'$.wave')::INT, max(duration_ms) FROM t WHERE event = 'snapshot_chunk' GROUP BY 1 ORDER BY 2 DESC LIMIT 1")
+    equal([told[0][0], told[0][1] >= held_ms], [waves, True], f"the wave that took longest, and the {held_ms} ms of the lock ({told})")
 
 
 # --- a lock timeout, a deadlock ---
