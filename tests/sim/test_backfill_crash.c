@@ -2,61 +2,55 @@
 #include "support/test_support.h"
 
 #include "support/backfill.h"
+#include "support/story.h"
 
-/* One thing that is done after the other; the source's part is done once, the rest until it works. */
-typedef struct Story {
-    World          *world;
+typedef struct Chunked {
+    Story           story;
     StreamOptions   stream;
     BackfillOptions backfill;
     ApplyOptions    apply;
-    size_t          at; /* the part that comes next */
-} Story;
+} Chunked;
 
-#define STORY_PARTS 7
-
-static void story_open(Story *story, void **state, uint64_t seed)
+static Story *open_chunked(void **state)
 {
-    *story = (Story){.world    = shop_open(state, seed),
+    World   *world = shop_open(state, 1);
+    Chunked *all   = ARENA_NEW(world_arena(world), Chunked);
+
+    *all = (Chunked){.story    = {.world = world},
                      .stream   = shop_chunked(),
                      .backfill = shop_backfill(2, 2),
                      .apply    = shop_apply()};
-    world_commit(story->world, "INSERT INTO dbo.orders SELECT value, CONCAT('n', value) FROM "
-                               "GENERATE_SERIES(0, 10)");
+    shop_fill(world, 0, 11);
+    return &all->story;
 }
 
-static bool story_go_on(Story *story, Process *process)
+/* The source's part is done once, the rest until it works. */
+static bool tell(Story *story, size_t part, Process *process)
 {
+    Chunked       *all = (Chunked *)story;
     BackfillResult result;
 
-    for (; story->at < STORY_PARTS; story->at++) {
-        bool ok = true;
-        switch (story->at) {
-        case 0: ok = process_stream(process, &story->stream); break;
-        case 1:
-            world_commit(story->world, "UPDATE dbo.orders SET note = 'B' WHERE id IN (2, 7)");
-            world_commit(story->world, "DELETE FROM dbo.orders WHERE id IN (3, 8)");
-            world_commit(story->world, "INSERT INTO dbo.orders VALUES (-1, 'low'), (40, 'high')");
-            break;
-        case 2:
-            story->backfill.max_waves = OPT_I64(1);
-            ok                        = process_backfill(process, &story->backfill, &result);
-            break;
-        case 3:
-            world_commit(story->world, "UPDATE dbo.orders SET id = 41 WHERE id = 9");
-            world_commit(story->world, "DELETE FROM dbo.orders WHERE id = 0");
-            break;
-        case 4: ok = process_stream(process, &story->stream); break;
-        case 5:
-            story->backfill.max_waves = (OptI64){.is_set = false};
-            ok                        = process_backfill(process, &story->backfill, &result) &&
-                 (result.state == BACKFILL_DONE || err_set(&process->err, ERR_STATE, "not done"));
-            break;
-        case 6: ok = process_apply(process, &story->apply); break;
-        default: break;
-        }
-        if (!ok) return false;
+    switch (part) {
+    case 0:
+    case 4: return process_stream(process, &all->stream);
+    case 1:
+        world_commit(story->world, "UPDATE dbo.orders SET note = 'B' WHERE id IN (2, 7)");
+        world_commit(story->world, "DELETE FROM dbo.orders WHERE id IN (3, 8)");
+        world_commit(story->world, "INSERT INTO dbo.orders VALUES (-1, 'low'), (40, 'high')");
+        return true;
+    case 2:
+        all->backfill.max_waves = OPT_I64(1);
+        return process_backfill(process, &all->backfill, &result);
+    case 3:
+        world_commit(story->world, "UPDATE dbo.orders SET id = 41 WHERE id = 9");
+        world_commit(story->world, "DELETE FROM dbo.orders WHERE id = 0");
+        return true;
+    case 5:
+        all->backfill.max_waves = (OptI64){.is_set = false};
+        return process_backfill(process, &all->backfill, &result) &&
+               (result.state == BACKFILL_DONE || err_set(&process->err, ERR_STATE, "not done"));
+    default: return process_apply(process, &all->apply);
     }
-    return true;
 }
 
 static void assert_nobody_can_tell(Story *story)
@@ -74,20 +68,8 @@ static void assert_nobody_can_tell(Story *story)
     assert_logs_readable(world);
 }
 
-static uint64_t count_steps(void **state)
-{
-    Story    story;
-    uint64_t steps;
-
-    story_open(&story, state, 1);
-    Process *process = process_open(story.world, "run");
-    assert_ok(story_go_on(&story, process), &process->err);
-    steps = process->plan.step_count;
-    process_close(process);
-    assert_nobody_can_tell(&story);
-    world_close(story.world);
-    return steps;
-}
+static const StoryPlot plot = {
+    .open = open_chunked, .parts = 7, .tell = tell, .check = assert_nobody_can_tell};
 
 /* The plan as it is stored; empty before it is. */
 static Str stored_plan(World *world)
@@ -98,34 +80,23 @@ static Str stored_plan(World *world)
 }
 
 /* Whatever the rerun would do otherwise: with other connections and another chunk_rows. */
-static void run_with(void **state, FaultPlan plan, int64_t connections, int64_t chunk_rows)
+static void run_with(void **state, FaultPlan death, int64_t connections, int64_t chunk_rows)
 {
-    Story story;
+    Story   *story   = story_begin_dying(&plot, state, death);
+    Chunked *all     = (Chunked *)story;
+    Str      planned = stored_plan(story->world);
 
-    story_open(&story, state, 1);
-    Process *process = process_open(story.world, "dying");
-    process->plan    = plan;
-    (void)story_go_on(&story, process); /* a death at the very end may go unseen */
-    process_close(process);
-    Str planned                                 = stored_plan(story.world);
-    process                                     = process_open(story.world, "rerun");
-    story.backfill.stream.source.num_partitions = connections;
-    story.backfill.chunk_rows                   = chunk_rows;
-    if (!story_go_on(&story, process)) {
-        print_error("# step %llu, after %d\n", (unsigned long long)plan.fail_at_step,
-                    plan.after_effect);
-        assert_ok(false, &process->err);
-    }
-    process_close(process);
-    assert_nobody_can_tell(&story);
+    all->backfill.stream.source.num_partitions = connections;
+    all->backfill.chunk_rows                   = chunk_rows;
+    story_rerun(&plot, story, &death);
     if (planned.len > 0)
-        assert_str_is(stored_plan(story.world), str_c(world_arena(story.world), planned));
-    world_close(story.world);
+        assert_str_is(stored_plan(story->world), str_c(world_arena(story->world), planned));
+    world_close(story->world);
 }
 
 static void a_death_at_any_step_leaves_no_trace(void **state) /* case A12 */
 {
-    uint64_t steps = count_steps(state);
+    uint64_t steps = story_count_steps(&plot, state);
 
     assert_true(steps > 60);
     /* every second step: all of them take minutes under sanitizers; TIDELAKE_STRIDE=1 takes all */

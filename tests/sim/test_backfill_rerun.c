@@ -275,17 +275,7 @@ static void let_stream_run(void *arg, uint64_t step, const char *operation, Str 
     meanwhile->has_run = true;
     world_commit(meanwhile->world, "UPDATE dbo.orders SET note = 'new' WHERE id = 1");
     (void)shop_run_chunked(meanwhile->world);
-    if (!meanwhile->alters) return;
-    DeltaTable   *table    = NULL;
-    DeltaProperty property = {STR("owner"), STR("somebody")};
-    DeltaCommit   commit   = {.operation          = STR("SET TBLPROPERTIES"),
-                              .set_properties     = &property,
-                              .set_property_count = 1};
-    DeltaOutcome  outcome;
-    Err           err = ERR_INIT;
-    assert_ok(delta_table_open(world_delta(meanwhile->world), STR(BRONZE), &table, &err), &err);
-    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &err), &err);
-    delta_table_close(table);
+    if (meanwhile->alters) world_set_property(meanwhile->world, BRONZE, "owner", "somebody");
 }
 
 static void bronze_may_come_while_a_wave_is_appended(void **state) /* T4.35 */

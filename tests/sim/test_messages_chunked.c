@@ -151,28 +151,13 @@ static void a_wave_that_is_nowhere_is_named(void **state) /* T12.1 */
     world_close(world);
 }
 
-static void set_property(World *world, const char *path, const char *key, const char *value)
-{
-    DeltaTable   *table    = NULL;
-    DeltaProperty property = {str_from_c(key), str_from_c(value)};
-    DeltaCommit   commit   = {.operation          = STR("SET TBLPROPERTIES"),
-                              .set_properties     = &property,
-                              .set_property_count = 1};
-    DeltaOutcome  outcome;
-    Err           err = ERR_INIT;
-
-    assert_ok(delta_table_open(world_delta(world), str_from_c(path), &table, &err), &err);
-    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &err), &err);
-    delta_table_close(table);
-}
-
 static void plans_of_a_newer_release_stop_the_call(void **state) /* T12.1 */
 {
     World          *world   = shop_open(state, 1);
     BackfillOptions options = shop_backfill(2, 2);
 
     shop_open_snapshot(world, 4);
-    set_property(world, PLANS, "mssql_cdc.min_version", "99");
+    world_set_property(world, PLANS, "mssql_cdc.min_version", "99");
     REFUSE(world, &options, ERR_STATE, PLANS, "version 99 of", "mssql_cdc.min_version",
            "newer release");
     world_close(world);

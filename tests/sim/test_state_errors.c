@@ -179,21 +179,6 @@ static void an_unknown_format_of_offsets_is_named(void **state)
     world_close(world);
 }
 
-static void set_property(World *world, const char *path, const char *key, const char *value)
-{
-    DeltaTable   *table    = NULL;
-    DeltaProperty property = {str_from_c(key), str_from_c(value)};
-    DeltaCommit   commit   = {.operation          = STR("SET TBLPROPERTIES"),
-                              .set_properties     = &property,
-                              .set_property_count = 1};
-    DeltaOutcome  outcome;
-    Err           err = ERR_INIT;
-
-    assert_ok(delta_table_open(world_delta(world), str_from_c(path), &table, &err), &err);
-    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &err), &err);
-    delta_table_close(table);
-}
-
 /* T12.1, The version needed, whichever table of the run asks for it. Bronze is opened for its first rows. */
 static void a_table_that_needs_a_newer_release_stops_the_run(void **state)
 {
@@ -205,8 +190,8 @@ static void a_table_that_needs_a_newer_release_stops_the_run(void **state)
         StreamOptions options;
         World        *world = after_three_batches(state, &options);
 
-        set_property(world, cases[i][0], "mssql_cdc.min_version", "9");
-        set_property(world, cases[i][0], "mssql_cdc.min_version", "99");
+        world_set_property(world, cases[i][0], "mssql_cdc.min_version", "9");
+        world_set_property(world, cases[i][0], "mssql_cdc.min_version", "99");
         (void)shop_insert(world, 9);
         refuse(world, &options,
                (const char *const[]){cases[i][0], cases[i][1], cases[i][2], "mssql_cdc.min_version",

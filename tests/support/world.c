@@ -328,6 +328,21 @@ void world_cleanup(World *world, Lsn low_water_mark)
     check_sim(sim_cdc_cleanup(world->database, STR_EMPTY, low_water_mark, 5000, &error), &error);
 }
 
+void world_set_property(World *world, const char *path, const char *key, const char *value)
+{
+    DeltaTable   *table    = NULL;
+    DeltaProperty property = {str_from_c(key), str_from_c(value)};
+    DeltaCommit   commit   = {.operation          = STR("SET TBLPROPERTIES"),
+                              .set_properties     = &property,
+                              .set_property_count = 1};
+    DeltaOutcome  outcome;
+    Err           err = ERR_INIT;
+
+    assert_ok(delta_table_open(&world->delta, str_from_c(path), &table, &err), &err);
+    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &err), &err);
+    delta_table_close(table);
+}
+
 /* --- processes --- */
 
 static void keep_process_line(void *arg, LogLevel level, Str line)

@@ -85,6 +85,11 @@ Lsn world_max_lsn(World *world);
 /* Cleanup of every instance up to (not including) `low_water_mark`. */
 void world_cleanup(World *world, Lsn low_water_mark);
 
+/* --- the lake --- */
+
+/* A table property, by a commit of somebody else's. */
+void world_set_property(World *world, const char *path, const char *key, const char *value);
+
 /* --- processes --- */
 
 Process *process_open(World *world, const char *name);
