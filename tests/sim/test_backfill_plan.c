@@ -295,6 +295,27 @@ static void ticks_of_a_datetime_are_bounds(void **state) /* T4.55 */
     world_close(world);
 }
 
+/* A key 100 ns above MAX reads back as MAX: the last chunk stays open and reads both. */
+static void a_key_finer_than_a_bound_keeps_the_last_chunk_open(void **state) /* T4.12 */
+{
+    World          *world   = world_open(state, 1);
+    BackfillOptions options = shop_backfill(1, 2);
+
+    world_create(world, "orders", "id datetime2(7) NOT NULL PRIMARY KEY, note varchar(20) NULL");
+    world_commit(world, "INSERT INTO dbo.orders VALUES ('2026-01-02T03:04:05.1000000', '1'), "
+                        "('2026-01-02T03:04:05.2000000', '2'), ('2026-01-02T03:04:05.3000001', "
+                        "'3')");
+    (void)shop_run_chunked(world);
+    world_commit(world, "INSERT INTO dbo.orders VALUES ('2026-01-02T03:04:05.3000002', '4')");
+    assert_int_equal(world_backfill(world, &options).state, BACKFILL_DONE);
+    assert_str_is(shop_chunks(world), "0|0|-|2026-01-02T03:04:05.200000|1\n"
+                                      "1|0|2026-01-02T03:04:05.200000|-|3\n");
+    assert_rows(world, "1 0|2 1|3 1|4 1\n",
+                "SELECT string_agg(note || ' ' || _chunk, '|' ORDER BY note) FROM {" BRONZE
+                "} WHERE _operation = 0");
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +326,7 @@ int main(void)
         cmocka_unit_test(three_failed_seeks_are_survived),
         cmocka_unit_test(all_of_a_snapshot_is_read_under_one_isolation),
         cmocka_unit_test(ticks_of_a_datetime_are_bounds),
+        cmocka_unit_test(a_key_finer_than_a_bound_keeps_the_last_chunk_open),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
 }
