@@ -5,7 +5,7 @@ Registers its tests with test_continue.py, whose Spark they use.
 """
 import contextlib
 
-from library import Writer
+from library import Writer as LiveWriter
 from turns import *
 
 class SharedLake:
@@ -337,7 +337,7 @@ if ALL:
             table = Table(server, "stop", 120, SEED)
             server.scan()
             ours, peer, rng = Ours(server, table, WORK), peer_of(server, table), random.Random(SEED)
-            writer, done, turns = Writer(server, [table], 0.05), False, []
+            writer, done, turns = LiveWriter(server, [table], 0.05), False, []
             try:
                 while not done:
                     turns.append([rng.random() < 0.5 for _ in range(3)])
