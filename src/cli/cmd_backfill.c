@@ -3,6 +3,7 @@
 #include "cli/outcome.h"
 #include "cli/output.h"
 #include "cli/stream_settings.h"
+#include "cli/template.h"
 #include "cli/wire.h"
 #include "engine/backfill.h"
 
@@ -72,8 +73,8 @@ static bool read_seconds(const Invocation *invocation, OptDouble *out, Err *err)
                                   STR_ARG(text));
 }
 
-static bool read_options(const Invocation *invocation, const Settings *settings,
-                         BackfillOptions *out, Err *err)
+static bool read_stream_options(const Invocation *invocation, const Settings *settings,
+                                BackfillOptions *out, Err *err)
 {
     *out = (BackfillOptions){
         .chunk_rows          = settings_integer(settings, SET_CHUNK_ROWS, 1000000),
@@ -84,6 +85,15 @@ static bool read_options(const Invocation *invocation, const Settings *settings,
         !read_seconds(invocation, &out->max_seconds, err))
         return false;
     return stream_options_from_settings(settings, invocation->arena, &out->stream, err);
+}
+
+static bool read_options(const Invocation *invocation, const ChosenStream *chosen, size_t count,
+                         BackfillOptions *out, Err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!read_stream_options(invocation, &chosen[i].settings, &out[i], err))
+            return err_context(err, "%.*s", STR_ARG(chosen[i].name));
+    return true;
 }
 
 /* Whether every snapshot is complete; a stream that has none to read is not. */
@@ -109,10 +119,10 @@ bool cmd_backfill(Invocation *invocation, Err *err)
     options  = ARENA_ARRAY(invocation->arena, BackfillOptions, count);
     results  = ARENA_ARRAY(invocation->arena, BackfillResult, count);
     outcomes = ARENA_ARRAY(invocation->arena, Outcome, count);
-    for (size_t i = 0; i < count; i++)
-        if (!read_options(invocation, &chosen[i].settings, &options[i], err))
-            return err_context(err, "%.*s", STR_ARG(chosen[i].name));
-    ok = wire_open(invocation, &chosen[0].settings, true, &wire, err);
+    if (!read_options(invocation, chosen, count, options, err)) return false;
+    ok = wire_open(invocation, &chosen[0].settings, true, &wire, err) &&
+         template_fill(chosen, count, &wire.env, invocation->arena, err) &&
+         read_options(invocation, chosen, count, options, err);
     for (size_t i = 0; ok && i < count; i++) {
         Outcome *outcome = &outcomes[i];
 

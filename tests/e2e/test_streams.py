@@ -72,6 +72,17 @@ def each_stream_takes_its_names_from_the_defaults(folder):  # T10.1
 
 
 @test
+def a_backfill_takes_its_names_from_the_defaults_too(folder):
+    with lake_of(folder) as (lake, server):
+        chunked = DEFAULTS + "  snapshot: chunked\n  bootstrap: true\n"
+        equal(stream(lake, "--trigger", "available-now", defaults=chunked).code, 0)
+        result = tidelake("backfill", *config(lake, defaults=chunked), "--json", "--require-done", timeout=60)
+        equal(result.code, 0, result.stderr[-2000:])
+        equal(sorted((name, value["rows"]) for name, value in result.json()["streams"].items()), [("dbo_customers", 1), ("dbo_orders", 2)])
+        equal(lake.query("bronze/dbo/orders", "SELECT id, v FROM t ORDER BY id"), [[1, "one"], [2, "two"]])
+
+
+@test
 def a_source_that_falls_silent_before_the_names_are_known_is_asked_again(folder):
     with lake_of(folder) as (lake, server):
         server.sql("EXEC tidesim.fault 'half_close', '%sp_cdc_help_change_data_capture%'")
