@@ -337,12 +337,13 @@ if ALL:
             table = Table(server, "stop", 120, SEED)
             server.scan()
             ours, peer, rng = Ours(server, table, WORK), peer_of(server, table), random.Random(SEED)
-            writer, done, turns = LiveWriter(server, [table], 0.05), False, []
+            writer, done, turns = LiveWriter(server, [table], 0.1), False, []
             try:
                 while not done:
                     turns.append([rng.random() < 0.5 for _ in range(3)])
                     peer.stream("chunked") if turns[-1][0] else ours.stream("--snapshot", "chunked")
-                    done = (peer if turns[-1][1] else ours).backfill(chunk_rows=15, max_waves=1)["done"]
+                    chunk_rows = len(table.rows()) // 8 + 1  # however much came before the plan, which is made once
+                    done = (peer if turns[-1][1] else ours).backfill(chunk_rows=chunk_rows, max_waves=1)["done"]
                     peer.apply() if turns[-1][2] else ours.apply()
             finally:
                 writer.stop()
