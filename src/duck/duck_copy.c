@@ -180,7 +180,7 @@ bool duck_copy_rows(RowSource *source, Str local_path, const DuckWriteOptions *o
             err_context(err, "writing %.*s", STR_ARG(local_path));
     }
     ok = ok && duck_read_copy_stats(&copy->connection, &result, &source->rows->schema, local_path,
-                                    arena, out, err);
+                                    source->slice_count <= 1, arena, out, err);
     if (!ok) duck_discard_file(local_path);
     duckdb_destroy_result(&result);
     if (ok && source->is_small && put_behind(copy, "/dev/null", O_RDWR, &ignored))

@@ -29,8 +29,9 @@ typedef struct RowSource {
     bool       is_for_file;
     bool       is_small; /* what was pulled so far comes to little */
     size_t     small_bytes;
-    int64_t    room_bytes; /* what it added to the writers' memory */
-    Err        err;        /* what the stream raised */
+    size_t     slice_count; /* that were given; each is in one row group */
+    int64_t    room_bytes;  /* what it added to the writers' memory */
+    Err        err;         /* what the stream raised */
 } RowSource;
 
 /* A COPY to Parquet, planned once for files of one form. SQL knows the rows of whoever runs it by its `id`. */
@@ -207,9 +208,10 @@ bool duck_register_adds(duckdb_connection connection, Duck *duck, Err *err) MUST
 
 /* --- duck_stats.c --- */
 /* Takes the result row of a COPY with RETURN_STATS apart, and finds out which bounds can be
- * trusted. */
+ * trusted. `is_one_group`: the file has no second row group, which saves a look at it. */
 bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const Schema *schema,
-                          Str local_path, Arena *arena, DuckFile *out, Err *err) MUST_CHECK;
+                          Str local_path, bool is_one_group, Arena *arena, DuckFile *out,
+                          Err *err) MUST_CHECK;
 /* After an error: nothing is left at the path, or nothing in it where it cannot be removed. */
 void duck_discard_file(Str local_path);
 

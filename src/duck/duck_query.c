@@ -349,8 +349,8 @@ bool duck_copy_query(DuckSession *session, Str select_sql, const Schema *schema,
     if (ok) {
         Str sql = copy_query_sql(scratch, select_sql, schema, local_path, options);
         ok      = duck_run_sql(&session->connection, sql, false, &result, err) &&
-             duck_read_copy_stats(&session->connection, &result, schema, local_path, arena, out,
-                                  err);
+             duck_read_copy_stats(&session->connection, &result, schema, local_path, false, arena,
+                                  out, err);
         if (!ok) duck_discard_file(local_path);
     }
     duckdb_destroy_result(&result);

@@ -100,8 +100,7 @@ static bool has_float_bounds(const DuckFile *file, const Schema *schema)
 }
 
 /* has_nan is that of the last row group, and min and max skip the groups that have none. So a float
- * column has bounds only when each of its row groups with values has them (5.4). What came in one slice is one row
- * group. */
+ * column has bounds only when each of its row groups with values has them (5.4). */
 static bool drop_unsound_bounds(Connection *connection, Str local_path, Arena *arena,
                                 DuckFile *file, Err *err)
 {
@@ -140,7 +139,7 @@ static void init_columns(const Schema *schema, Arena *arena, DuckFile *out)
 }
 
 bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const Schema *schema,
-                          Str local_path, Arena *arena, DuckFile *out, Err *err)
+                          Str local_path, bool is_one_group, Arena *arena, DuckFile *out, Err *err)
 {
     duckdb_data_chunk chunk = NULL;
 
@@ -159,7 +158,7 @@ bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const S
     duckdb_vector columns = duckdb_data_chunk_get_vector(chunk, STATS_COLUMNS);
     if (!duck_vector_is_null(columns, 0)) read_columns(columns, schema, arena, out);
     duckdb_destroy_data_chunk(&chunk);
-    return out->row_count <= (int64_t)duckdb_vector_size() || !has_float_bounds(out, schema) ||
+    return is_one_group || !has_float_bounds(out, schema) ||
            drop_unsound_bounds(connection, local_path, arena, out, err);
 }
 

@@ -45,6 +45,7 @@ static void give(RowSource *source, duckdb_data_chunk chunk, size_t limit)
     }
     duckdb_data_chunk_set_size(chunk, count);
     source->row_index += count;
+    source->slice_count += count > 0;
 }
 
 /* --- the table function --- */

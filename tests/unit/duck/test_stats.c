@@ -318,6 +318,45 @@ static void row_groups_bounded_in_bytes_keep_statistics_right(void **state)
                 str_starts_with(file.columns[1].min, STR("00000000")));
 }
 
+/* Few rows, and yet several row groups: the last one's has_nan says nothing of the others. */
+static void fill_huge(GeneratedRows *rows, RowBuilder *builder, size_t row)
+{
+    uint8_t *text = arena_alloc(rows->arena, MEGABYTE);
+    uint64_t next = row + 1; /* no two alike, so that nothing is compressed away */
+
+    for (size_t i = 0; i < MEGABYTE; i++) {
+        next    = next * UINT64_C(6364136223846793005) + 1442695040888963407;
+        text[i] = (uint8_t)('a' + (next >> 33) % 26);
+    }
+    row_builder_set_i64(builder, 0, (int64_t)row);
+    row_builder_set_str(builder, 1, (Str){(char *)text, MEGABYTE});
+    row_builder_set_double(builder, 2, row == 3 ? (double)NAN : 1.0);
+}
+
+static void nan_among_few_large_rows_is_seen_too(void **state)
+{
+    DuckWorld       *world     = *state;
+    const Column     columns[] = {{STR("id"), COLUMN_TYPE(TYPE_LONG), STR("")},
+                                  {STR("s"), COLUMN_TYPE(TYPE_STRING), STR("")},
+                                  {STR("d"), COLUMN_TYPE(TYPE_DOUBLE), STR("")}};
+    GeneratedRows    rows      = generated_rows(columns, 3, 16, 2, fill_huge);
+    DuckWriteOptions options   = write_options();
+    DuckFile         file;
+    Str              path = path_in(world, "h.parquet");
+
+    options.row_group_bytes = 4 * MEGABYTE;
+    assert_ok(duck_parquet_write(world->duck, &rows.base, path, &options, world->arena, &file,
+                                 &world->err),
+              &world->err);
+    arena_close(rows.arena);
+    assert_query(world,
+                 str_printf(world->arena,
+                            "SELECT count(DISTINCT row_group_id) > 1 FROM parquet_metadata('%.*s')",
+                            STR_ARG(path)),
+                 "true\n");
+    assert_false(file.columns[2].has_bounds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +369,7 @@ int main(void)
         duck_test(short_strings_are_their_own_bounds),
         duck_test(bounds_are_printed_as_documented),
         duck_test(row_groups_bounded_in_bytes_keep_statistics_right),
+        duck_test(nan_among_few_large_rows_is_seen_too),
     };
     return RUN_TESTS(tests);
 }
