@@ -33,11 +33,15 @@ static Str describe(Arena *arena, const Outcome *outcome)
 
     if (!result->bronze_found)
         return str_printf(arena, "%.*s: no bronze table yet", STR_ARG(outcome->name));
-    return str_printf(arena, "%.*s: %lld rows written, %lld deleted, applied up to %s%s",
-                      STR_ARG(outcome->name), (long long)result->rows_written,
-                      (long long)result->rows_deleted,
-                      result->applied_lsn.is_set ? position.text : "nothing",
-                      result->rebuilt ? " (rebuilt)" : "");
+    Str waves = result->waves_applied == 0 ? STR_EMPTY
+                                           : str_printf(arena, ", %lld wave%s of the open snapshot",
+                                                        (long long)result->waves_applied,
+                                                        result->waves_applied == 1 ? "" : "s");
+    return str_printf(
+        arena, "%.*s: %lld rows written, %lld deleted%.*s, %s%s%s", STR_ARG(outcome->name),
+        (long long)result->rows_written, (long long)result->rows_deleted, STR_ARG(waves),
+        result->applied_lsn.is_set ? "applied up to " : "no change applied yet",
+        result->applied_lsn.is_set ? position.text : "", result->rebuilt ? " (rebuilt)" : "");
 }
 
 static bool apply_one(Env *env, Str name, Applying *applying, Arena *arena, Err *err)

@@ -37,6 +37,9 @@ static Str describe(Arena *arena, const Outcome *outcome)
                                        ? str_printf(arena, "%lld", (long long)result->chunks_total.value)
                                        : STR("?");
 
+    if (!outcome->ok && !result->snapshot.is_set)
+        return str_printf(arena, "%.*s: %s", STR_ARG(outcome->name),
+                          outcome->err.code == ERR_CANCELLED ? "stopped" : "failed");
     return str_printf(arena, "%.*s: %s, %lld of %.*s chunks, %lld rows in %lld wave%s%s%.*s%s",
                       STR_ARG(outcome->name), backfill_state_name(result->state),
                       (long long)result->chunks_done, STR_ARG(total), (long long)result->rows,
@@ -96,11 +99,22 @@ static bool read_options(const Invocation *invocation, const ChosenStream *chose
     return true;
 }
 
-/* Whether every snapshot is complete; a stream that has none to read is not. */
-static bool are_done(const BackfillResult *results, size_t count)
+/* Names the first snapshot that is not complete; that of a stream that has none to read is not. */
+static bool check_done(const Outcome *outcomes, const BackfillResult *results, size_t count,
+                       Arena *arena, Err *err)
 {
-    for (size_t i = 0; i < count; i++)
-        if (results[i].state != BACKFILL_DONE) return false;
+    for (size_t i = 0; i < count; i++) {
+        const BackfillResult *result = &results[i];
+        Str                   why    = result->reason;
+
+        if (result->state == BACKFILL_DONE) continue;
+        if (why.len == 0 && !result->chunks_total.is_set) why = STR("it is not planned yet");
+        if (why.len == 0)
+            why = str_printf(arena, "%lld of %lld chunks are in", (long long)result->chunks_done,
+                             (long long)result->chunks_total.value);
+        return err_set(err, ERR_NOT_YET, "--require-done: %.*s is not complete: %.*s",
+                       STR_ARG(outcomes[i].name), STR_ARG(why));
+    }
     return true;
 }
 
@@ -132,8 +146,8 @@ bool cmd_backfill(Invocation *invocation, Err *err)
         outcome_log_failure(outcome, count, wire.env.log, "backfill");
     }
     ok = ok && outcomes_finish(outcomes, count, &form, invocation->json, err);
-    if (ok && invocation_has(invocation, FLAG_REQUIRE_DONE) && !are_done(results, count))
-        ok = err_set(err, ERR_NOT_YET, "--require-done: a snapshot is not complete yet");
+    if (ok && invocation_has(invocation, FLAG_REQUIRE_DONE))
+        ok = check_done(outcomes, results, count, invocation->arena, err);
     invocation->exit_status = wire_exit_status(&wire, err);
     wire_close(&wire);
     return ok;

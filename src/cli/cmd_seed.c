@@ -4,9 +4,29 @@
 #include "engine/seed.h"
 #include "types/lsn.h"
 
+#define CLOCK_SKEW_US (5 * INT64_C(60000000)) /* that clocks may differ by */
+
+/* No copy began in the future: a local time was given as UTC, and changes would be lost. */
+static bool check_as_of(Env *env, const SeedOptions *seed, Err *err)
+{
+    int64_t now_us = clock_utc_us(env->clock);
+    bool    ok     = !seed->as_of.is_set || seed->as_of.utc_us <= now_us + CLOCK_SKEW_US;
+    Arena  *scratch;
+
+    if (ok) return true;
+    scratch = arena_new();
+    err_set(err, ERR_USAGE,
+            "--as-of is %.*s UTC, which is still to come (it is %.*s UTC): a time without an "
+            "offset is UTC; give a local one with its offset, as in 2026-09-28T15:55:00+02:00",
+            STR_ARG(time_format_ms(scratch, seed->as_of.utc_us)),
+            STR_ARG(time_format_ms(scratch, now_us)));
+    arena_close(scratch);
+    return false;
+}
+
 static bool append(Env *env, const StreamOptions *options, void *arg, SnapshotResult *out, Err *err)
 {
-    return seed_run(env, options, arg, out, err);
+    return check_as_of(env, arg, err) && seed_run(env, options, arg, out, err);
 }
 
 /* 0x... is an LSN, all else a time, which no digits alone are. */

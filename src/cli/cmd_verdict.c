@@ -235,10 +235,12 @@ static bool advance_table(Env *env, Tracked *tracked, Err *err)
     const char           *missing = NULL;
 
     if (tracked->role == ROLE_OTHER)
-        return err_set(err, ERR_USAGE,
-                       "no stream writes %.*s: to advance a verdict its stream has to be known; "
-                       "name it in a configuration file, or give --bronze and --checkpoint",
-                       STR_ARG(tracked->name));
+        return err_set(
+            err, ERR_USAGE,
+            "no stream writes %.*s: to advance a verdict its stream has to be known; "
+            "name it in a configuration file, or give --bronze and --checkpoint, for a silver "
+            "--bronze and --silver",
+            STR_ARG(tracked->name));
     if (!options->bronze.label.len)
         missing = "--bronze";
     else if (tracked->role == ROLE_BRONZE && !options->checkpoint.len)

@@ -34,7 +34,8 @@ static int unknown_command(Str name)
         nearest_offer(&nearest, str_from_c(commands[i].name));
     (void)fprintf(stderr, "tidelake: unknown command %.*s", STR_ARG(name));
     if (nearest.best.len) (void)fprintf(stderr, "; did you mean %.*s?", STR_ARG(nearest.best));
-    (void)fprintf(stderr, "\n`tidelake --help` lists the commands\n");
+    (void)fprintf(stderr, "%s\n`tidelake --help` lists the commands\n",
+                  str_starts_with(name, STR("-")) ? ": options stand behind the command" : "");
     return 2;
 }
 

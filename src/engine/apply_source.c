@@ -1,6 +1,7 @@
 /* apply_source.c - what apply asks the source: the table's instances, and its key. */
 #include "engine/apply.h"
 
+#include "base/buf.h"
 #include "source/mssql.h"
 
 static bool use_index_keys(const CaptureInstance *instance, Arena *arena, ApplyOptions *options,
@@ -21,6 +22,18 @@ static bool use_index_keys(const CaptureInstance *instance, Arena *arena, ApplyO
     return true;
 }
 
+static bool refuse_key(const CaptureInstance *instance, Str key, Arena *arena, Err *err)
+{
+    Buf names = buf_new(arena, 0);
+
+    for (size_t c = 0; c < instance->column_count; c++)
+        buf_printf(&names, "%s%.*s", c ? ", " : "", STR_ARG(instance->columns[c].name));
+    return err_set(err, ERR_CONFIG,
+                   "key column %.*s is not captured by %.*s; it captures %.*s; name key columns "
+                   "of these in `keys`",
+                   STR_ARG(key), STR_ARG(instance->name), STR_ARG(buf_str(&names)));
+}
+
 /* Keys as given, spelled as captured. */
 static bool use_given_keys(const CaptureInstance *instance, const Str *given, size_t count,
                            Arena *arena, ApplyOptions *options, Err *err)
@@ -31,9 +44,7 @@ static bool use_given_keys(const CaptureInstance *instance, const Str *given, si
         for (size_t c = 0; c < instance->column_count && keys[i].len == 0; c++)
             if (str_equal_ignoring_case(instance->columns[c].name, given[i]))
                 keys[i] = str_copy(arena, instance->columns[c].name);
-        if (keys[i].len == 0)
-            return err_set(err, ERR_CONFIG, "key column %.*s is not captured by %.*s",
-                           STR_ARG(given[i]), STR_ARG(instance->name));
+        if (keys[i].len == 0) return refuse_key(instance, given[i], arena, err);
     }
     options->keys      = keys;
     options->key_count = count;

@@ -5,6 +5,7 @@
 #include "base/list.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* --- which files --- */
 
@@ -519,6 +520,7 @@ void copy_explain_error(const CopyFile *file, Err *err)
     static const char *const quoting[] = {"Original Line", " value \"", "Could not convert",
                                           "Invalid string encoding", "could not convert"};
     Str                      message   = str_from_c(err->message);
+    size_t                   length;
 
     if (err->code != ERR_QUERY_ENGINE && err->code != ERR_STORE) return;
     if (file->format == COPY_FILE_CSV && explain_csv(message, err)) return;
@@ -526,6 +528,9 @@ void copy_explain_error(const CopyFile *file, Err *err)
         ptrdiff_t at = str_find(message, str_from_c(quoting[i]), 0);
         if (at >= 0) err->message[at] = '\0';
     }
-    if (file->format == COPY_FILE_PARQUET && err->code == ERR_QUERY_ENGINE)
-        err->code = ERR_DAMAGED; /* no query of ours fails on a sound file */
+    if (file->format != COPY_FILE_PARQUET || err->code != ERR_QUERY_ENGINE) return;
+    err->code = ERR_DAMAGED; /* no query of ours fails on a sound file */
+    length    = strlen(err->message);
+    (void)snprintf(err->message + length, sizeof err->message - length,
+                   "; the file is damaged: write it anew, and run again: nothing was appended");
 }

@@ -133,6 +133,7 @@ static void explain_connect(OdbcConn *conn, const ConnectionString *connection, 
     static const char *const missing[] = {"IM002", "IM003", "01000"};
     static const char *const places[]  = {"Server", "Servername", "DSN"};
     char                     what[200] = "cannot connect";
+    size_t                   length;
 
     for (size_t i = 0; i < COUNT_OF(places); i++) {
         Str place = connection_find(connection, places[i]);
@@ -141,6 +142,10 @@ static void explain_connect(OdbcConn *conn, const ConnectionString *connection, 
         break;
     }
     odbc_fail(SQL_HANDLE_DBC, conn->dbc, conn, what, err);
+    length = strlen(err->message);
+    if (err->code == ERR_LOGIN)
+        snprintf(err->message + length, sizeof(err->message) - length,
+                 "; check user, password and database");
     for (size_t i = 0; i < COUNT_OF(missing); i++) {
         if (strcmp(err->sqlstate, missing[i]) != 0 || err->native != 0) continue;
         Err cause = *err;

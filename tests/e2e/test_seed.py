@@ -238,6 +238,7 @@ def what_is_no_copy_is_refused_and_named(folder):  # T3.8
             holds(result.last_error(), *parts)
         for options, parts in ((["--as-of", lsn], ["--from is missing"]), (["--from", "x.csv"], ["--as-of is missing"]),
                                (["--from", "x.csv", "--as-of", "yesterday"], ["--as-of", "yesterday", "2026-09-28T13:55:00"]),
+                               (["--from", str(folder / "good.csv"), "--as-of", "2999-01-01T00:00:00"], ["2999-01-01T00:00:00.000", "still to come", "offset"]),
                                (["--from", "x.csv", "--from", "y.csv", "--as-of", lsn], ["--from is given twice", "quoted"])):
             result = tidelake("seed", *table_options(lake, "--app-id", "crate-v1"), *options)
             equal(result.code, 2, result.stderr)
