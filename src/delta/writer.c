@@ -308,13 +308,14 @@ Str writer_staged_name(Arena *arena, const DeltaAdd *add)
     return str_slice(path, (size_t)(slash + 1), path.len);
 }
 
-/* A file that the run which died had moved into the table is not staged any more, but there. */
+/* A file that the run which died had moved into the table is not staged any more, but there; or both, where a move is a
+ * link and the removal of the old name. */
 static bool publish_file(DeltaWriter *writer, Str name, Str target, StoreEntry *entry, Err *err)
 {
     Err why = ERR_INIT;
 
     if (store_staging_publish(writer->staging, name, target, entry, &why)) return true;
-    return (writer->is_taken && why.code == ERR_NOT_FOUND &&
+    return (writer->is_taken && (why.code == ERR_NOT_FOUND || why.code == ERR_CONFLICT) &&
             store_stat(writer->context->store, target, entry, &why)) ||
            err_copy(err, &why);
 }

@@ -228,6 +228,51 @@ static void what_is_not_whole_is_read_again(void **state)
     }
 }
 
+/* Where the file system knows no exclusive rename, a death may leave a file under both of its names. */
+static void give_second_name(World *world)
+{
+    Arena        *arena  = world_arena(world);
+    Str           folder = store_join(arena, STR(BRONZE "/_tidelake_staging"), PURPOSE);
+    StoreStagings taken;
+    StoreChildren children, files;
+    Err           err  = ERR_INIT;
+    int           done = 0;
+
+    assert_ok(store_staging_take(world_store(world), STR(BRONZE), PURPOSE, arena, &taken, &err),
+              &err);
+    assert_int_equal(taken.count, 1);
+    assert_ok(store_list_children(world_store(world), folder, arena, &children, &err), &err);
+    folder = store_join(arena, folder, children.items[0].name);
+    assert_ok(store_list_children(world_store(world), folder, arena, &files, &err), &err);
+    for (size_t i = 0; i < files.count; i++) {
+        Str   name = files.items[i].name;
+        Bytes bytes;
+
+        if (!str_starts_with(name, STR("part-"))) continue;
+        assert_ok(store_staging_read(taken.items[0], name, (size_t)1 << 20, arena, &bytes, &err),
+                  &err);
+        assert_ok(
+            store_put_new(world_store(world), store_join(arena, STR(BRONZE), name), bytes, &err),
+            &err);
+        done++;
+    }
+    assert_true(done > 0);
+    store_staging_abandon(taken.items[0]);
+}
+
+static void a_file_of_two_names_is_taken_too(void **state)
+{
+    World          *world   = open_planned(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+
+    die_with_a_wave(world, 2);
+    give_second_name(world);
+    assert_int_equal(finish(world, &options), 1);
+    assert_int_equal(world_line_count(world, "its staged files are taken"), 1);
+    assert_ends_as_the_source(world);
+    world_close(world);
+}
+
 /* The very wave: rows of other columns are another thing. */
 static void what_was_read_otherwise_is_read_again(void **state)
 {
@@ -299,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_wave_that_was_read_is_taken_as_it_was),
         cmocka_unit_test(no_death_behind_the_seal_costs_a_read),
         cmocka_unit_test(what_is_not_whole_is_read_again),
+        cmocka_unit_test(a_file_of_two_names_is_taken_too),
         cmocka_unit_test(what_was_read_otherwise_is_read_again),
         cmocka_unit_test(a_call_that_starts_no_wave_leaves_it),
         cmocka_unit_test(a_living_call_keeps_what_it_read),
