@@ -105,20 +105,6 @@ static bool open_part(void *arg, size_t index, Arena *arena, RowStream **out, Er
     return true;
 }
 
-/* Keeps the adds that hold rows together at the front. */
-static size_t keep_adds(DeltaAdd *adds, size_t count, int64_t *rows_out)
-{
-    size_t kept = 0;
-
-    *rows_out = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (adds[i].row_count == 0) continue;
-        *rows_out += adds[i].row_count;
-        adds[kept++] = adds[i];
-    }
-    return kept;
-}
-
 Str wave_purpose(const WaveContext *context, Arena *arena)
 {
     return str_printf(arena, "backfill.%.*s", STR_ARG(context->options->app_id));
@@ -148,7 +134,7 @@ bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
     parts.writer = wave->writer;
     if (!read_parts(context->env, context->mssql, &parts, wave->arena, &wave->adds, err))
         return false;
-    wave->add_count = keep_adds(wave->adds, read.partitions, &wave->rows);
+    wave->add_count = snapshot_drop_empty_adds(wave->adds, read.partitions, &wave->rows);
     return true;
 }
 

@@ -11,8 +11,10 @@ static Str kept_under(const Mssql *mssql, ConnKind kind)
     switch (kind) {
     case CONN_CHANGE: return mssql->options.connection;
     case CONN_TABLE: return mssql->table_connection;
-    default: return STR_EMPTY;
+    case CONN_META:
+    case CONN_KEYS: break;
     }
+    return STR_EMPTY;
 }
 
 bool mssql_connect(Mssql *mssql, ConnKind kind, SqlConn **out, Err *err)
