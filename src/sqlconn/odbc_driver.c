@@ -127,6 +127,8 @@ static bool add_conf_section(OdbcDriver *driver, const ConnectionPlan *plan, Err
 
 static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family);
 
+#define DATABASE_UNAVAILABLE 4060 /* it may be starting, or not exist */
+
 /* unixODBC without the driver or data source, or SQL Server out of reach. */
 static void explain_connect(OdbcConn *conn, const ConnectionString *connection, Err *err)
 {
@@ -143,7 +145,7 @@ static void explain_connect(OdbcConn *conn, const ConnectionString *connection, 
     }
     odbc_fail(SQL_HANDLE_DBC, conn->dbc, conn, what, err);
     length = strlen(err->message);
-    if (err->code == ERR_LOGIN)
+    if (err->code == ERR_LOGIN || err->native == DATABASE_UNAVAILABLE)
         snprintf(err->message + length, sizeof(err->message) - length,
                  "; check user, password and database");
     for (size_t i = 0; i < COUNT_OF(missing); i++) {
