@@ -69,9 +69,14 @@ static bool choose_one(Invocation *invocation, Str name, ChosenStream *out, Err 
 
 static bool choose_named(Invocation *invocation, ChosenStream *out, size_t *count_out, Err *err)
 {
-    for (size_t i = 0; i < invocation->arguments.count; i++)
-        if (!choose_one(invocation, invocation->arguments.items[i], &out[(*count_out)++], err))
-            return false;
+    for (size_t i = 0; i < invocation->arguments.count; i++) {
+        Str name = invocation->arguments.items[i];
+
+        for (size_t before = 0; before < i; before++)
+            if (str_equal(out[before].name, name))
+                return err_set(err, ERR_USAGE, "%.*s is named twice", STR_ARG(name));
+        if (!choose_one(invocation, name, &out[(*count_out)++], err)) return false;
+    }
     return true;
 }
 

@@ -46,7 +46,7 @@ def untouched(lake):
 def a_wrong_password_is_refused_at_once(lake, server):
     began = time.monotonic()
     result = lake.stream("dbo_t", "t", "--connection", server.connection(password="Wrong.Word.9"))
-    refused(result, 1, "Login failed", "sa")
+    refused(result, 1, "Login failed", "sa", "check user, password and database")
     equal(time.monotonic() - began < 5, True, "no retries")
     if "Wrong.Word.9" in result.stderr:
         raise AssertionError("the password is in the output")

@@ -164,6 +164,12 @@ def names_that_several_streams_would_share_are_refused_before_anything_starts(fo
         result = stream(lake, "--trigger", "available-now", streams=own)
         equal(result.code, 2)
         holds(result.last_error(), "tidelake.yaml:14", "bronze/a is already that of another stream")
+        arguments = config(lake)
+        path = lake.folder.parent / "tidelake.yaml"
+        path.write_text(path.read_text().replace(server.connection(), "${TIDELAKE_NOT_SET}"))
+        result = tidelake("verdict", "show", *arguments)
+        equal(result.code, 2)
+        holds(result.last_error(), "{schema} and {table}", "`connection`", "set the variable")
         equal(lake.folder.exists(), False)
 
 

@@ -135,6 +135,8 @@ static void what_this_version_cannot_do_is_refused_before_anything_is_read(void 
     assert_err(&err, ERR_USAGE, "one or the other");
     assert_false(options_of(arena, WORDS("dbo_b", COMPLETE), &options, &err));
     assert_err(&err, ERR_USAGE, "--bronze would hold for 2 streams");
+    assert_false(options_of(arena, WORDS("dbo_b", "dbo_a", "dbo_b"), &options, &err));
+    assert_err(&err, ERR_USAGE, "dbo_b is named twice");
     arena_close(arena);
 }
 
