@@ -116,6 +116,20 @@ static bool read_table(Reader *reader, const yaml_node_t *node, SettingValue *va
     return true;
 }
 
+/* YAML's own word for nothing, which would else name a table. */
+static bool is_null(const yaml_node_t *node)
+{
+    Str text = node->type == YAML_SCALAR_NODE ? scalar(node) : STR_EMPTY;
+
+    return text.len > 0 && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (str_equal_c(text, "~") || str_equal_ignoring_case(text, STR("null")));
+}
+
+static bool is_name(SettingType type)
+{
+    return type == SETTING_TEXT || type == SETTING_TABLE || type == SETTING_LIST;
+}
+
 /* A key that the command does not use stays unset when its variable is: looking into a table must
  * not ask for the source's password. */
 static bool read_value(Reader *reader, SettingId id, const yaml_node_t *node, SettingValue *value,
@@ -125,6 +139,9 @@ static bool read_value(Reader *reader, SettingId id, const yaml_node_t *node, Se
 
     *value          = (SettingValue){.is_set = true, .origin = origin(reader, node)};
     reader->has_gap = false;
+    if (is_null(node) && is_name(setting_spec(id)->type))
+        return fail(reader, node, err, "null is no value of this key, leave it out:",
+                    str_from_c(setting_spec(id)->key));
     switch (setting_spec(id)->type) {
     case SETTING_LIST: ok = read_list(reader, node, value, err); break;
     case SETTING_TABLE: ok = read_table(reader, node, value, err); break;
@@ -288,8 +305,12 @@ bool config_read(Str path, const SettingId *used, size_t used_count, Arena *aren
 
     *out = (Config){.path = path};
     ok   = store_read(files, path, LIMIT_CONFIG_BYTES, arena, &text, err);
-    if (!ok && err->code == ERR_NOT_FOUND)
+    if (!ok && err->code == ERR_NOT_FOUND) {
         err_set(err, ERR_CONFIG, "there is no configuration file %.*s", STR_ARG(path));
+    } else if (!ok && err->code == ERR_STORE) {
+        err->code = ERR_CONFIG; /* nothing was touched */
+        err_context(err, "the configuration file");
+    }
     ok = ok && parse(&reader, text, err) && check_distinct(out, SET_APP_ID, err) &&
          check_distinct(out, SET_CHECKPOINT, err) && check_distinct(out, SET_BRONZE, err) &&
          check_distinct(out, SET_SILVER, err);

@@ -78,10 +78,14 @@ static bool refuse_delta_folder(Copy *copy, Str path, Str *checked, Arena *scrat
 
 static bool no_file(const Copy *copy, Err *err)
 {
+    Str        path = copy->path;
+    CopyFormat format;
+    bool       is_folder = !find_format(path, &format); /* as far as its name tells */
+
     return err_set(err, ERR_STATE,
                    "no file is called %.*s, and no Delta table is there; name a Delta table's "
                    "folder, or files, of a folder for example as '%.*s/*.parquet'",
-                   STR_ARG(copy->path), STR_ARG(copy->path));
+                   STR_ARG(path), STR_ARG(is_folder ? path : STR("FOLDER")));
 }
 
 static bool add_file(Copy *copy, Str path, int64_t size_bytes, Str *checked, Arena *arena, Err *err)

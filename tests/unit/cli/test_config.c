@@ -118,6 +118,8 @@ static void an_error_names_file_line_and_the_nearest_key(void **state)
         {"source:\n\tconnection: x\n", ":2", "token"},
         {"streams:\n  - {capture_instance: a, app_id: s}\n  - {capture_instance: b, app_id: s}\n",
          ":3", "already that of another stream"},
+        {"defaults:\n  trigger: interval\n  silver: null\n", ":3", "leave it out: silver"},
+        {"lake: {facts: ~}\n", ":1", "leave it out: facts"},
         {"defaults: {connection: x}\n", ":1", "unknown key connection"}};
     Config config;
     Err    err = ERR_INIT;
