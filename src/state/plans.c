@@ -2,6 +2,7 @@
 #include "state/plans.h"
 
 #include "base/list.h"
+#include "delta/json_text.h"
 #include "state/payload.h"
 #include "state/payload_chunks.h"
 
@@ -163,6 +164,7 @@ done:
 /* A row here, by the chunk and wave it has; a kind without those has -1 in both. */
 typedef struct PlansRow {
     int64_t chunk, wave;
+    size_t  order; /* as they were found */
     Str     detail;
 } PlansRow;
 
@@ -171,7 +173,13 @@ static int compare_rows(const void *left, const void *right)
     const PlansRow *a = left, *b = right;
 
     if (a->chunk != b->chunk) return a->chunk < b->chunk ? -1 : 1;
-    return (a->wave > b->wave) - (a->wave < b->wave);
+    if (a->wave != b->wave) return a->wave < b->wave ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static bool is_same_place(const PlansRow *left, const PlansRow *right)
+{
+    return left->chunk == right->chunk && left->wave == right->wave;
 }
 
 static bool find_place(Str event, Str detail, Arena *scratch, PlansRow *out)
@@ -198,10 +206,50 @@ static bool find_rows(Plans *plans, Lsn snapshot, Str event, Arena *arena, Plans
     if (!plans) return true;
     if (!plans_find_details(plans, snapshot, event, arena, &details, &count, err)) return false;
     *out = ARENA_ARRAY(arena, PlansRow, count + 1);
-    for (size_t i = 0; i < count; i++)
-        *count_out += find_place(event, details[i], arena, &(*out)[*count_out]);
+    for (size_t i = 0; i < count; i++) {
+        PlansRow *row = &(*out)[*count_out];
+
+        if (!find_place(event, details[i], arena, row)) continue;
+        row->order = (*count_out)++;
+    }
     if (*count_out) qsort(*out, *count_out, sizeof(PlansRow), compare_rows);
     return true;
+}
+
+/* Whether a row here says all that the facts say, which leave the key values out. */
+static bool agrees(Str facts_detail, Str detail)
+{
+    JsonText facts, whole, value;
+    size_t   bad_at;
+    Str      key;
+
+    if (!json_text_parse(facts_detail, &facts, &bad_at) ||
+        !json_text_parse(detail, &whole, &bad_at))
+        return false;
+    for (size_t at = 0; json_text_next_member(facts, &at, &key, &value);)
+        if (!str_equal(json_text_find_str(whole, key).text, value.text)) return false;
+    return true;
+}
+
+/* The first row at a place that agrees with the facts, else the first: a stream that began on this bronze at the same S
+ * under another name may have a plan of its own here. NULL: there is none. */
+static const PlansRow *find_row(const PlansRow *rows, size_t count, const PlansRow *place,
+                                Str facts_detail)
+{
+    size_t lo = 0, hi = count, first;
+
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (compare_rows(&rows[middle], place) < 0)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    first = lo;
+    if (first == count || !is_same_place(&rows[first], place)) return NULL;
+    for (size_t i = first; i < count && is_same_place(&rows[i], place); i++)
+        if (agrees(facts_detail, rows[i].detail)) return &rows[i];
+    return &rows[first];
 }
 
 static bool fail_missing(const TableRef *ref, Str event, Lsn snapshot, const PlansRow *place,
@@ -230,23 +278,25 @@ bool plans_complete_details(Plans *plans, const TableRef *ref, const FactsRow *c
     bool      is_read = false, ok = true;
 
     for (size_t i = 0; ok && i < count; i++) {
-        const FactsRow *row = rows[i];
-        PlansRow        place, *here = NULL;
+        const FactsRow *row  = rows[i];
+        const PlansRow *here = NULL;
+        PlansRow        place;
 
         if (payload_has_key_values(row->event, row->detail)) {
             out[i] = str_copy(arena, row->detail);
             continue;
         }
         if (!find_place(row->event, row->detail, scratch, &place)) {
-            ok = err_set(err, ERR_DAMAGED, "a snapshot_chunk row of %s has no chunk and wave",
+            ok = err_set(err, ERR_DAMAGED,
+                         "a snapshot_chunk row of snapshot %s in the facts has no chunk and wave: "
+                         "restore the facts, or take a new snapshot",
                          lsn_format(snapshot).text);
             break;
         }
         if (!is_read)
             ok = find_rows(plans, snapshot, row->event, scratch, &found, &found_count, err);
         is_read = true;
-        if (ok && found_count)
-            here = bsearch(&place, found, found_count, sizeof *found, compare_rows);
+        if (ok) here = find_row(found, found_count, &place, row->detail);
         if (here)
             out[i] = str_copy(arena, here->detail);
         else

@@ -51,6 +51,34 @@ static void a_plan_that_was_stored_counts(void **state) /* T4.20 */
     world_close(world);
 }
 
+/* Another stream may begin on the same bronze before the source has a newer commit: the plans hold two plans of one S,
+ * and a call that goes on must find the one that its facts announce. */
+static void a_plan_of_another_stream_is_not_taken_for_ones_own(void **state)
+{
+    World          *world = shop_open(state, 1);
+    BackfillOptions first = shop_backfill(2, 1), second = shop_backfill(6, 1);
+    BackfillResult  result;
+
+    second.stream.app_id     = STR("orders-v2");
+    second.stream.checkpoint = STR("checkpoints/orders-v2");
+    first.max_waves = second.max_waves = OPT_I64(1);
+    shop_open_snapshot(world, 12);
+    (void)world_backfill(world, &first);
+    (void)world_stream(world, &second.stream);
+    do
+        result = world_backfill(world, &second);
+    while (result.state != BACKFILL_DONE);
+    do
+        result = world_backfill(world, &first);
+    while (result.state != BACKFILL_DONE);
+    assert_rows(world, "1\n",
+                "SELECT count(DISTINCT max_lsn) FROM {" FACTS "} WHERE event = 'snapshot_open'");
+    assert_rows(world, APP_ID "|12\norders-v2|12\n",
+                "SELECT app_id, sum(\"rows\")::BIGINT FROM {" FACTS
+                "} WHERE event = 'snapshot_chunk' GROUP BY 1 ORDER BY 1");
+    world_close(world);
+}
+
 /* --- the last chunk --- */
 
 #define WORD_COLUMNS "id varchar(8) NOT NULL PRIMARY KEY, note varchar(20) NULL"
@@ -321,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_is_made_once),
         cmocka_unit_test(a_plan_that_was_stored_counts),
+        cmocka_unit_test(a_plan_of_another_stream_is_not_taken_for_ones_own),
         cmocka_unit_test(the_last_chunk_ends_at_what_came_later),
         cmocka_unit_test(a_walk_goes_on_where_it_stopped),
         cmocka_unit_test(three_failed_seeks_are_survived),
