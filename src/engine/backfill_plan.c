@@ -179,8 +179,11 @@ static bool store_in_plans(const Planning *planning, ChunkPlanPayload *payload, 
         return false;
     return (count > 0 && payload_parse_chunk_plan(details[0], planning->arena, payload) &&
             payload->has_bounds) ||
-           err_set(err, ERR_DAMAGED, "plans table %.*s does not hold the plan of snapshot %s",
-                   STR_ARG(plan->plans_ref->label), lsn_format(snapshot).text);
+           err_set(
+               err, ERR_DAMAGED,
+               "plans table %.*s does not hold the plan of snapshot %s, which was written: restore "
+               "the table, or take a new snapshot",
+               STR_ARG(plan->plans_ref->label), lsn_format(snapshot).text);
 }
 
 static bool store_plan(const Planning *planning, ChunkPlanPayload *payload, int64_t started_us,

@@ -3,10 +3,21 @@
 
 #include <stdlib.h>
 
-static bool fail_unreadable(const char *what, Lsn snapshot, Err *err)
+#define WAY_OUT \
+    ": restore the facts and the plans table %.*s from copies of one time, or take a new snapshot"
+
+static bool fail_unreadable(const ChunkQuery *query, const char *what, Err *err)
 {
-    return err_set(err, ERR_DAMAGED, "%s of snapshot %s cannot be read", what,
-                   lsn_format(snapshot).text);
+    return err_set(err, ERR_DAMAGED, "%.*s: %s of snapshot %s cannot be read" WAY_OUT,
+                   STR_ARG(query->target), what, lsn_format(query->snapshot).text,
+                   STR_ARG(query->plans_ref->label));
+}
+
+static bool fail_lacking(const ChunkQuery *query, int64_t chunk, const char *what, Err *err)
+{
+    return err_set(err, ERR_DAMAGED, "%.*s: chunk %lld of snapshot %s has no %s" WAY_OUT,
+                   STR_ARG(query->target), (long long)chunk, lsn_format(query->snapshot).text, what,
+                   STR_ARG(query->plans_ref->label));
 }
 
 static bool complete_one(const ChunkQuery *query, const FactsRow *row, Arena *arena, Str *out,
@@ -23,7 +34,7 @@ static bool read_open(const ChunkQuery *query, Arena *arena, ChunkRows *out, Err
 
     if (!complete_one(query, &row, arena, &detail, err)) return false;
     return (payload_parse_chunked_open(detail, arena, &out->opened) && out->opened.has_bounds) ||
-           fail_unreadable("the open row", query->snapshot, err);
+           fail_unreadable(query, "the open row", err);
 }
 
 static bool read_plan(const ChunkQuery *query, const FactsRow *row, Arena *arena, ChunkRows *out,
@@ -33,7 +44,7 @@ static bool read_plan(const ChunkQuery *query, const FactsRow *row, Arena *arena
 
     if (!complete_one(query, row, arena, &detail, err)) return false;
     out->is_planned = payload_parse_chunk_plan(detail, arena, &out->plan) && out->plan.has_bounds;
-    return out->is_planned || fail_unreadable("the plan", query->snapshot, err);
+    return out->is_planned || fail_unreadable(query, "the plan", err);
 }
 
 static bool read_chunk(const ChunkQuery *query, const FactsRow *row, Arena *arena,
@@ -42,7 +53,7 @@ static bool read_chunk(const ChunkQuery *query, const FactsRow *row, Arena *aren
     ChunkPayload chunk;
 
     if (!payload_parse_chunk(row->detail, arena, &chunk))
-        return fail_unreadable("a chunk's row", query->snapshot, err);
+        return fail_unreadable(query, "a chunk's row", err);
     *is_ours = chunk.snapshot.is_set && lsn_equal(chunk.snapshot.lsn, query->snapshot);
     *out     = (RecordedChunk){.chunk        = chunk.chunk,
                                .wave         = chunk.wave,
@@ -52,9 +63,7 @@ static bool read_chunk(const ChunkQuery *query, const FactsRow *row, Arena *aren
                                .read_seconds = row->read_seconds,
                                .read_mb      = row->read_mb,
                                .stamp        = row->min_lsn.lsn};
-    return !*is_ours || row->min_lsn.is_set ||
-           err_set(err, ERR_DAMAGED, "chunk %lld of snapshot %s has no stamp",
-                   (long long)chunk.chunk, lsn_format(query->snapshot).text);
+    return !*is_ours || row->min_lsn.is_set || fail_lacking(query, chunk.chunk, "stamp", err);
 }
 
 /* `rows` are those of the chunks, in their order. */
@@ -70,8 +79,7 @@ static bool add_bounds(const ChunkQuery *query, const FactsRow *const *rows, Rec
         ChunkPayload whole;
 
         if (!payload_parse_chunk(details[i], arena, &whole) || !whole.has_bounds)
-            return err_set(err, ERR_DAMAGED, "chunk %lld of snapshot %s has no bounds",
-                           (long long)chunks[i].chunk, lsn_format(query->snapshot).text);
+            return fail_lacking(query, chunks[i].chunk, "bounds", err);
         chunks[i].bounds = whole.bounds;
     }
     return true;

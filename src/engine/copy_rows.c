@@ -37,10 +37,12 @@ static bool cast_column(const CopyReading *reading, size_t column, const CopyCol
     }
     return copy_cast_sql(arena, found->source, found->type, want->type,
                          captured ? captured->sql_type : SQL_TYPE_OTHER, out) ||
-           err_set(err, ERR_STATE,
-                   "column %.*s is %.*s in the copy, whose values are not cast to %.*s",
-                   STR_ARG(want->name), STR_ARG(str_slice(found->type, 0, 80)),
-                   STR_ARG(column_type_sql_name(arena, want->type)));
+           err_set(
+               err, ERR_STATE,
+               "column %.*s is %.*s in the copy, whose values are not cast to %.*s: write the copy "
+               "with that type, or as text",
+               STR_ARG(want->name), STR_ARG(str_slice(found->type, 0, 80)),
+               STR_ARG(column_type_sql_name(arena, want->type)));
 }
 
 static bool check_missing(const CopyReading *reading, const CopyColumn *columns, Arena *scratch,

@@ -117,8 +117,10 @@ static bool rebuild_tag(Commit *commit, bool *found, Err *err)
     last = counts[count - 1].chunk;
     if (last >= (int64_t)state->plan.chunk_count)
         return err_set(err, ERR_DAMAGED,
-                       "bronze holds rows of chunk %lld, and the plan has %zu chunks",
-                       (long long)last, state->plan.chunk_count);
+                       "%.*s holds rows of chunk %lld of snapshot %s, and its plan has %zu chunks: "
+                       "restore the plans and facts tables, or take a new snapshot",
+                       STR_ARG(commit->context->options->bronze.label), (long long)last,
+                       lsn_format(state->open->at.lsn).text, state->plan.chunk_count);
     stamp  = counts[0].stamp;
     chunks = ARENA_ARRAY(commit->arena, TagChunk, (size_t)(last - first) + 1);
     for (size_t i = 1; i < count; i++)
@@ -349,9 +351,12 @@ static bool read_record(const Commit *commit, WaveRecord *out, Err *err)
         out->last_chunk = MAX(out->last_chunk, chunk.chunk);
     }
     return out->chunks > 0 ||
-           err_set(err, ERR_DAMAGED,
-                   "the facts record wave %lld of snapshot %s, but hold no row of it",
-                   (long long)commit->wave->number, lsn_format(context->state->open->at.lsn).text);
+           err_set(
+               err, ERR_DAMAGED,
+               "the facts record wave %lld of snapshot %s of %.*s, but hold no row of it: restore "
+               "the facts, or take a new snapshot",
+               (long long)commit->wave->number, lsn_format(context->state->open->at.lsn).text,
+               STR_ARG(context->options->bronze.label));
 }
 
 static WaveRecord record_of_tag(const WaveTag *tag)
