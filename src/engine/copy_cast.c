@@ -161,14 +161,19 @@ static bool to_number(const Casting *cast, ColumnType want, CopyCast *out)
     }
 }
 
-/* The nearest one is right: the copy holds digits of what was one. */
+/* The nearest one is right: the copy holds digits of what was one. SQL Server has no NaN and no infinity: they stand for
+ * something else, NULL mostly. */
 static bool to_float(const Casting *cast, CopyCast *out)
 {
+    Str value = try_cast(cast, cast->source, cast->want_type);
+
     switch (cast->kind) {
     case COPY_INTEGER:
     case COPY_DECIMAL:
     case COPY_FLOAT:
-    case COPY_TEXT: return plainly(cast, out);
+    case COPY_TEXT:
+        set(cast, out, value, str_printf(cast->arena, "NOT isfinite(%.*s)", STR_ARG(value)));
+        return true;
     default: return false;
     }
 }
@@ -315,7 +320,8 @@ bool copy_cast_sql(Arena *arena, Str source, Str source_type, ColumnType want, S
     if (cast.kind == COPY_NULL)
         return as_it_is(str_printf(arena, "CAST(NULL AS %.*s)", STR_ARG(cast.want_type)), out);
     if (want.kind == TYPE_STRING) return to_text(&cast, sql_type, out);
-    if (str_equal(source_type, cast.want_type)) return as_it_is(source, out);
+    if (str_equal(source_type, cast.want_type) && cast.kind != COPY_FLOAT)
+        return as_it_is(source, out);
     switch (want.kind) {
     case TYPE_BOOLEAN: return to_boolean(&cast, out);
     case TYPE_SHORT:

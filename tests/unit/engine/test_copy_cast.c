@@ -144,6 +144,12 @@ static void numbers_arrive_whole_or_not_at_all(void **state)
         {"9007199254740993::BIGINT", FLOAT8, "9007199254740992.0"},
         {"'0.1'", FLOAT8, "0.1"},
         {"'one'", FLOAT8, "bad"},
+        {"1.5::DOUBLE", FLOAT8, "1.5"},
+        {"NULL::DOUBLE", FLOAT8, "NULL"},
+        {"'nan'::DOUBLE", FLOAT8, "bad"}, /* SQL Server has none; pandas writes it for NULL */
+        {"'-inf'::FLOAT", REAL, "bad"},
+        {"'1e400'", FLOAT8, "bad"},
+        {"'nan'", REAL, "bad"},
         {"[1]", INT, "never"},
         {"{'a': 1}", DEC, "never"},
     };
