@@ -239,9 +239,9 @@ typedef struct DeltaStaged DeltaStaged;
  * Each is dropped, left or opened. Before delta_writer_open of that purpose. */
 bool delta_staged_take(DeltaContext *context, Str table_path, Str purpose, Arena *arena,
                        DeltaStaged ***out, size_t *count_out, Err *err) MUST_CHECK;
-Str  delta_staged_note(const DeltaStaged *staged);
-void delta_staged_drop(DeltaStaged *staged);  /* removes it; accepts NULL */
-void delta_staged_leave(DeltaStaged *staged); /* for another run; accepts NULL */
+Str  delta_staged_note(const DeltaStaged *staged); /* lives as long as it does */
+void delta_staged_drop(DeltaStaged *staged);       /* removes it; accepts NULL */
+void delta_staged_leave(DeltaStaged *staged);      /* for another run; accepts NULL */
 /* A writer whose files are these, as if it had written them; `schema` as delta_writer_open. `*out` NULL: they are of
  * no use, and `why_not` tells. Consumes `staged` in any case; the adds live in `arena`. */
 bool delta_writer_open_staged(DeltaTable *table, const Schema *schema, DeltaStaged *staged,

@@ -25,11 +25,11 @@ typedef struct Wave {
     Offset        stamp; /* L, recorded before the read */
     Offset        high;  /* max_lsn after it */
     bool          has_high;
-    int64_t       started_us;
-    bool          is_known;  /* bronze held it before: it was not read again */
-    bool          is_taken;  /* nor was this one: a run that died had read it */
-    bool          is_sealed; /* its staged files outlive this run */
-    int64_t       idle_us;   /* between that run's read and this one */
+    int64_t       started_us; /* UTC */
+    bool          is_known;   /* bronze held it before: it was not read again */
+    bool          is_taken;   /* nor was this one: a run that died had read it */
+    bool          is_sealed;  /* its staged files outlive this run */
+    int64_t       idle_us;    /* between that run's read and this one */
     int64_t       rows;
     DeltaWriter  *writer;
     DeltaAdd     *adds; /* one per partition with rows */
@@ -60,7 +60,7 @@ typedef struct WaveContext {
     void *open_times_arg;
 } WaveContext;
 
-/* Whose staged files a wave's are. */
+/* Whose staged files a wave's are; in `arena`. */
 Str wave_purpose(const WaveContext *context, Arena *arena);
 
 /* Reads the wave's chunks into staged files of `bronze`, over at most `connections` connections. A failed one is
@@ -83,7 +83,8 @@ typedef struct WaveRecord {
     bool    is_last;
 } WaveRecord;
 
-/* Bronze, then plans, then facts. What an earlier attempt of the wave committed counts instead of what was read now. */
+/* Bronze, then plans, then facts; a wave that is not sealed yet is first. What an earlier attempt of the wave committed
+ * counts instead of what was read now. A failure leaves what was written: the next attempt goes on from there. */
 bool wave_commit(const WaveContext *context, Bronze *bronze, Wave *wave, WaveRecord *out,
                  Err *err) MUST_CHECK;
 

@@ -7,8 +7,8 @@
 
 typedef struct StagedWaves StagedWaves;
 
-/* Takes over what dead runs of this stream's backfill left; what belongs to another snapshot, or was read otherwise
- * than this call would, is removed. Before this call stages anything. In `arena`. */
+/* Takes over what dead runs of this stream's backfill left, under their locks; what belongs to another snapshot, or
+ * was read otherwise than this call would, is removed. Before this call stages anything. In `arena`, to be closed. */
 bool staged_waves_take(const WaveContext *context, Bronze *bronze, Arena *arena, StagedWaves **out,
                        Err *err) MUST_CHECK;
 /* Fills `wave` when it is among them: its number, whole, and beginning at chunk `first` of the plan. `wave` may have

@@ -8,10 +8,11 @@
 typedef struct StagedWave {
     WaveTag tag; /* as its commit would have it; its attempt stays behind */
     OptTime stamp_ts;
-    int64_t started_us, sealed_us;
+    int64_t started_us, sealed_us; /* UTC */
     Str     read; /* what was read, and as what: a run that reads otherwise has no use for it */
 } StagedWave;
 
+/* In `arena`. */
 Str payload_staged(Arena *arena, const StagedWave *wave);
 /* False: another release wrote it. What it returns borrows `text` or lives in `arena`. */
 bool payload_parse_staged(Str text, Arena *arena, StagedWave *out);
