@@ -66,8 +66,8 @@ static bool open_state(Backfill *backfill, Err *err)
     if (options->facts.path.len == 0)
         return err_set(err, ERR_USAGE,
                        "a chunked snapshot is kept in the facts table: name one (facts)");
-    if (!facts_open(delta, &options->facts, &backfill->facts, err) ||
-        !facts_open(delta, &options->facts, &backfill->commit_facts, err))
+    if (!facts_open_if_exists(delta, &options->facts, &backfill->facts, err) ||
+        !facts_open_if_exists(delta, &options->facts, &backfill->commit_facts, err))
         return false;
     if (!family_read(backfill->facts, options->bronze.label, options->app_id, backfill->arena,
                      &backfill->family, err))

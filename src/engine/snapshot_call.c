@@ -11,17 +11,6 @@ static bool open_source(Stream *stream, Err *err)
     return mssql_open(&options, &stream->mssql, err) && stream_find_table(stream, err);
 }
 
-/* Refusals must leave no table behind, so one that is not there is made by whoever writes its first row. */
-static bool open_facts(Stream *stream, Err *err)
-{
-    const TableRef *ref    = &stream->options->facts;
-    bool            exists = false;
-
-    if (ref->path.len && !delta_table_exists(stream->env->delta, ref->path, &exists, NULL, err))
-        return false;
-    return !exists || facts_open(stream->env->delta, ref, &stream->facts, err);
-}
-
 bool snapshot_call_open(Env *env, const StreamOptions *options, SnapshotCall *out, Err *err)
 {
     Stream *stream = &out->stream;
@@ -33,7 +22,8 @@ bool snapshot_call_open(Env *env, const StreamOptions *options, SnapshotCall *ou
                        "app_id, or leave facts out");
     if (!open_source(stream, err) ||
         !bronze_open(env->delta, &options->bronze, &stream->bronze, err) ||
-        !stream_check_bronze(stream, err) || !open_facts(stream, err))
+        !stream_check_bronze(stream, err) ||
+        !facts_open_if_exists(env->delta, &options->facts, &stream->facts, err))
         return false;
     out->names = snapshot_names(options, &stream->table, stream->arena, &out->name_count);
     return family_read(stream->facts, options->bronze.label, options->app_id, stream->arena,

@@ -86,7 +86,7 @@ static bool find_hold(Env *env, const VerdictOptions *options, const ControlRow 
     Offset    whole;
     bool      exists, found, has_chunks;
     bool      ok = delta_table_exists(env->delta, options->silver.path, &exists, NULL, err) &&
-              facts_open(env->delta, &options->facts, &facts, err) &&
+              facts_open_if_exists(env->delta, &options->facts, &facts, err) &&
               announced_read(facts, options->bronze.label, scratch, &announced, err) &&
               bronze_find_snapshot(bronze, NULL, 0, rebuilt, &found, &whole, err) &&
               bronze_has_chunks(bronze, rebuilt, &has_chunks, err);

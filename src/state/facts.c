@@ -98,6 +98,15 @@ bool facts_open(DeltaContext *context, const TableRef *ref, Facts **out, Err *er
     return true;
 }
 
+bool facts_open_if_exists(DeltaContext *context, const TableRef *ref, Facts **out, Err *err)
+{
+    bool exists = false;
+
+    *out = NULL;
+    if (ref->path.len && !delta_table_exists(context, ref->path, &exists, NULL, err)) return false;
+    return !exists || facts_open(context, ref, out, err);
+}
+
 void facts_close(Facts *facts)
 {
     if (!facts) return;

@@ -43,6 +43,9 @@ typedef struct Facts Facts;
 
 /* Creates the table when missing. */
 bool facts_open(DeltaContext *context, const TableRef *ref, Facts **out, Err *err) MUST_CHECK;
+/* `*out` NULL: no facts are named, or their table is not there; whoever only looks makes none. */
+bool facts_open_if_exists(DeltaContext *context, const TableRef *ref, Facts **out,
+                          Err *err) MUST_CHECK;
 void facts_close(Facts *facts); /* accepts NULL */
 
 /* A batch's row and its events in one commit, key `<sink id>#facts` / batch id. */

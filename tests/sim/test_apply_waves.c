@@ -121,8 +121,7 @@ static void a_late_wave_does_not_undo_what_is_applied(void **state)
     run_stream(world);
     (void)run_apply(world);
     assert_str_is(silver(world), "1:b\n");
-    (void)run_waves(world, options,
-                    1); /* finds the wave in bronze, records it, and reads the next */
+    (void)run_waves(world, options, 2); /* one is found in bronze and recorded, the next is read */
     ApplyResult applied = run_apply(world);
     assert_false(applied.rebuilt);
     assert_int_equal(applied.waves_applied, 2);
