@@ -181,7 +181,7 @@ static void a_skipped_append_takes_the_others_chunks(void **state) /* T4.54 */
 
 static void whatever_the_order_nothing_is_lost(void **state) /* T4.54 */
 {
-    FOR_EACH_SEED (seed, 25) {
+    FOR_EACH_SEED (seed, 12) {
         World          *world = shop_open(state, seed);
         Rng            *rng   = world_rng(world);
         BackfillOptions options[2];
