@@ -289,3 +289,121 @@ CONTINUED = {"stream": nothing_to_do, "stream-names": nothing_to_do, "stream-cra
              "chunked-done": nothing_to_do, "recovery": nothing_to_do, "silver-open": apply_then_finish,
              **dict.fromkeys(["chunked-open", "chunked-mid", "chunked-mid-composite", "chunked-keys", "chunked-crash", "chunked-crash-plans",
                               "chunked-crash-done"], finish_chunked)}
+
+
+def continued(lake):
+    """What its row of CONTINUED says, then changes."""
+    server = lake.serve()
+    try:
+        lake.configure(server)
+        CONTINUED[lake.expected["scenario"]](lake, server)
+        go_on(lake, server)
+    finally:
+        server.close()
+
+
+# The lakes with a chunked snapshot of the stream that is configured, and the columns it was cut on where those are not the key.
+CHUNKED = {"chunked-open": (), "chunked-mid": (), "chunked-mid-composite": (), "chunked-keys": ("pickup_on",), "chunked-crash": (),
+           "chunked-crash-plans": (), "chunked-crash-done": (), "chunked-done": ()}
+
+
+def chunk_rows(lake):
+    rows = [(json.loads(row["detail"]), row) for row in lake.facts() if row.get("event") == "snapshot_chunk"]
+    return sorted(rows, key=lambda pair: (pair[0]["wave"], pair[0]["chunk"]))
+
+
+def plans_of(lake, entry):
+    return lake.rows(entry["bronze"] + "_snapshot_plans") or []
+
+
+def finished_by_backfill(lake):
+    """The rest of a chunked snapshot by `backfill` alone, with other chunks and connections than the library had."""
+    cut_on, server = CHUNKED[lake.expected["scenario"]], lake.serve()
+    (table, entry), = lake.tables.items()
+    keys = ["--snapshot-keys", ",".join(cut_on)] if cut_on else []
+    try:
+        lake.configure(server)
+        before, plan = chunk_rows(lake), [row["detail"] for row in plans_of(lake, entry) if row["event"] == "snapshot_plan"]
+        stream = ["stream", "--snapshot", "chunked", *keys]
+        lake.command(*stream)
+        if cut_on:
+            refused = tidelake("backfill", cwd=lake.folder)
+            equal(refused.code, 1)
+            holds(refused.last_error(), "opened cut on " + ", ".join(cut_on))
+        backfill = ["backfill", "--chunk-rows", "4", "--num-partitions", "2", "--require-done", "--json", *keys]
+        said = lake.command(*backfill).json()
+        equal((said["done"], said["state"]), (True, "done"))
+        after = chunk_rows(lake)
+        equal(after[:len(before)], before, "chunks recorded before stay as they are")
+        numbers = [chunk["chunk"] for chunk, _ in after]
+        equal(sorted(numbers), list(range(len(numbers))), "every chunk once")
+        equal([chunk["last"] for chunk, _ in after], [False] * (len(numbers) - 1) + [True], "the last one is told so")
+        equal([row["detail"] for row in plans_of(lake, entry) if row["event"] == "snapshot_plan"], plan, "the plan")
+        rows = [row for row in lake.rows(entry["bronze"]) if row["_operation"] == 0]
+        once = ["_chunk", *entry["key"]] if cut_on else entry["key"]  # a row that moves along another column may be read on both sides
+        equal(len({key_of(row, once) for row in rows}), len(rows), "rows of the snapshot are there once")
+        equal(sum(row["rows"] for _, row in after), len(rows), "rows the facts tell of")
+        done = [row for row in lake.facts() if row.get("event") == "bootstrap"]
+        equal(len(done), 1, "completions")
+        equal((done[0]["rows"], done[0]["max_lsn"]), (len(rows), said["snapshot"]), "the completion")
+        lake.change(server)
+        lake.command(*stream)
+        lake.command("apply")
+        lake.silver_equals_source(server)
+        versions = lake.all_versions()
+        again = lake.command(*backfill).json()
+        equal((again["done"], again["rows"], again["waves"]), (True, 0, 0), "a call after the end")
+        equal(lake.all_versions(), versions, "nothing more is written")
+    finally:
+        server.close()
+
+
+# --- what it holds ---
+
+def reads_as_expected(lake):
+    """Every table of it holds what expected.json says, and looking writes nothing."""
+    before = lake.all_versions()
+    for entry in lake.tables.values():
+        for label in (entry["bronze"], entry["silver"], *([entry["bronze"] + "_snapshot_plans"] if entry.get("plans") else [])):
+            if label and lake.versions(label) is not None:
+                history = lake.command("table", "history", lake.path(label), "--json").json()["rows"]
+                equal(len(history), len(lake.versions(label)), f"history of {label}")
+        bronze_as_expected(lake, entry)
+        made = lake.rebuild(entry)
+        equal(made is None, entry.get("rebuilt_from_bronze") is None, "a complete snapshot")
+        if made is not None:
+            equal((len(made), hash_of(made, entry["key"])), (entry["rebuilt_from_bronze"]["rows"], entry["rebuilt_from_bronze"]["sha256"]), "rebuilt")
+        if entry["silver"]:
+            rows = lake.rows(entry["silver"])
+            equal(hash_of([lake.captured(row, entry) for row in rows], entry["key"]), entry["silver_now"]["sha256"], "silver")
+            equal({key_of(row, entry["key"]): row["_start_lsn"] for row in rows}, entry["silver_start_lsn"], "images of silver")
+        if entry.get("plans"):
+            plans = [{**row, "detail": json.loads(row["detail"])} for row in lake.rows(entry["bronze"] + "_snapshot_plans")]
+            equal(sorted(map(row_text, plans)), sorted(map(row_text, entry["plans"])), "plans")
+    want = lake.expected["facts"]
+    equal(sorted(map(row_text, lake.facts())), sorted(map(row_text, want)), "facts")
+    for label, rows in ((CONTROL, lake.expected["control"]), (REPORT, lake.expected.get("report"))):
+        found = lake.rows(lake.label(label))
+        if label == REPORT and found is not None:
+            found = [{k: v for k, v in row.items() if v is not None} for row in found]
+        equal(sorted(map(row_text, found or [])), sorted(map(row_text, rows or [])), label)
+    equal(lake.all_versions(), before, "reading writes nothing")
+
+
+def row_text(row):
+    return json.dumps(row, sort_keys=True)
+
+
+def bronze_as_expected(lake, entry):
+    if lake.versions(entry["bronze"]) is None:
+        equal(entry.get("bronze_rows"), None, "bronze")
+        return
+    rows = lake.rows(entry["bronze"])
+    counted = {"bronze_by_operation": lambda row: row["_operation"], "bronze_by_lsn": lambda row: row["_start_lsn"], "chunk_rows": lambda row: row["_chunk"]}
+    equal(len(rows), entry["bronze_rows"], "rows of bronze")
+    for name, member in counted.items():
+        counts = {}
+        for row in rows:
+            if member(row) is not None:
+                counts[str(member(row))] = counts.get(str(member(row)), 0) + 1
+        equal(counts, entry[name], name)

@@ -8,10 +8,10 @@ import os
 import pathlib
 import random
 import shutil
-import sys
 
 from turns import *  # the first import: it finds lib
 import chunks  # noqa: F401 - registers its tests
+import left  # noqa: F401 - registers its tests
 
 
 @test
@@ -168,84 +168,6 @@ if ALL:
 def a_migration_that_the_library_left_half_done_is_finished(folder):
     rng = random.Random(SEED)
     take_over_older(folder, {FACTS: rng.randrange(1, 14), CONTROL: rng.randrange(1, 4), "lake/bronze/parcel": rng.randrange(1, 3)}, True)
-
-
-# --- lakes that the library left ---
-
-def into_work(folder):
-    """A lake's parts below WORK."""
-    fresh("lake", "checkpoint", "source", "server")
-    (WORK / "expected.json").unlink(missing_ok=True)
-    for part in ("lake", "checkpoint", "source", "expected.json"):
-        shutil.move(str(folder / part), str(WORK / part))
-    return LibraryLake(WORK)
-
-
-def register_names(lake):
-    spark = Spark.get()
-    labels = [entry[kind] for entry in lake.tables.values() for kind in ("bronze", "silver")] + [lake.label(FACTS), lake.label(CONTROL)]
-    for label in labels:
-        schema = label.split(".")[0]
-        spark.sql(f"CREATE DATABASE IF NOT EXISTS {schema} LOCATION '{os.path.abspath('lake/' + schema)}'")
-        spark.sql(f"DROP TABLE IF EXISTS {label}")
-        spark.sql(f"CREATE TABLE {label} USING DELTA LOCATION '{os.path.abspath(lake.path(label))}'")
-
-
-def passed_on(lake, first):
-    """tidelake goes on, then the library, then tidelake again: batch numbers in a row, silver always the source."""
-    server = lake.serve()
-    try:
-        lake.configure(server)
-        first(lake, server)
-        go_on(lake, server)
-        if lake.named:
-            register_names(lake)
-        lake.change(server)
-        for name, entry in lake.tables.items():
-            peer = Peer(server, entry["capture_instance"], entry["bronze"], entry["silver"] or f"lake/silver/{name}", entry["app_id"],
-                        "/".join(entry["position"]["directory"].split("/")[:2]), entry["key"], lake.label(FACTS), lake.label(CONTROL))
-            done = lake.checkpoint_files(entry)["commits"][-1]
-            peer.stream()
-            equal(lake.checkpoint_files(entry)["commits"][-1], done + 1, "the library's batch")
-            peer.apply()
-        lake.silver_equals_source(server)
-        go_on(lake, server)
-    finally:
-        server.close()
-
-
-def lake_test(name):
-    def run(folder):
-        passed_on(into_work(unpack(name, folder)), CONTINUED[name])
-    run.__name__ = f"the_lake_{name.replace('-', '_')}_goes_from_the_library_to_tidelake_and_back"
-    return run
-
-
-for lake_name in CONTINUED if ALL else ["stream-crash"]:
-    test(lake_test(lake_name))
-
-
-def made_afresh(folder, names, seed):
-    """Lakes that the script which made the cases makes from another seed."""
-    script = pathlib.Path(os.environ.get("TIDELAKE_CASES") or ROOT.parent / "shared" / "cases").parent / "tools" / "make-lake.py"
-    if not script.is_file():
-        raise Skip(f"there is no {script}, which makes lakes")
-    made = subprocess.run([sys.executable, str(script), str(folder / "made"), "--scenario", ",".join(names), "--seed", str(seed), "--rows", "30",
-                           "--jars", os.environ["TIDELAKE_JARS"]], capture_output=True, text=True, timeout=1800)
-    equal(made.returncode, 0, made.stdout[-2000:] + made.stderr[-2000:])
-    return [(name, folder / "made" / name) for name in names]
-
-
-if ALL:
-    @test
-    def lakes_made_from_a_fresh_seed_go_on(folder):
-        """Of all that are gone on with, or of those in TIDELAKE_SCENARIOS, with commas between."""
-        seed = int(os.environ.get("TIDELAKE_SEED") or random.SystemRandom().randrange(2, 10**6))
-        print(f"# seed {seed}", flush=True)
-        chosen = os.environ.get("TIDELAKE_SCENARIOS")
-        for name, made in made_afresh(folder, chosen.split(",") if chosen else list(CONTINUED), seed):
-            print(f"# {name}", flush=True)
-            passed_on(into_work(made), CONTINUED[name])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ static void known_texts_give_known_sums(void **state)
     assert_true(checksum_of(str_bytes(STR("abc"))) == UINT64_C(0x44BC2CF5AD770999));
     assert_true(checksum_of(str_bytes(STR("Nobody inspects the spammish repetition"))) ==
                 UINT64_C(0xFBCEA83C8A378BF1));
+    /* a stripe, eight bytes and three */
+    assert_true(checksum_of(str_bytes(STR("The quick brown fox jumps over the lazy dog"))) ==
+                UINT64_C(0x0B242D361FDA71BC));
 }
 
 /* Every cut of a text gives what the whole gives; a changed bit anywhere gives something else. */
