@@ -198,16 +198,34 @@ def go_on(lake, server):
     equal(lake.all_versions(), again, "nothing more is written")
 
 
-def nothing_to_do(lake, server):
-    before = lake.all_versions()
+def caught_up(lake):
+    """stream and apply, which find nothing to read and nothing to apply."""
     for name, said in lake.results("stream").items():
         equal((said["batches"], said["rows"], said["end_lsn"]), (0, 0, lake.tables[name]["position"]["committed"]["lsn"]), f"{name} is caught up")
     if all(entry["silver"] for entry in lake.tables.values()):
         for name, said in lake.results("apply").items():
             equal((said["rebuilt"], said["rows_written"], said["rows_deleted"]), (False, 0, 0), f"silver {name} is applied")
-    after = lake.all_versions()
-    equal({label: after[label] for label, versions in before.items() if versions}, {label: versions for label, versions in before.items() if versions},
-          "nothing is written")
+
+
+def control_by_table(lake):
+    return {row["table_name"]: row for row in lake.rows(lake.label(CONTROL)) or []}
+
+
+def nothing_to_do(lake, server):
+    """No data, no fact. Verdicts alone may move, where the library had left them behind; then not even those."""
+    control, before, known = lake.label(CONTROL), lake.all_versions(), control_by_table(lake)
+    caught_up(lake)
+    after, now = lake.all_versions(), control_by_table(lake)
+    equal({label: after[label] for label, versions in before.items() if versions and label != control},
+          {label: versions for label, versions in before.items() if versions and label != control}, "nothing is written")
+    for label, row in known.items():
+        position = ("applied_lsn", "snapshot_lsn", "open_snapshot_lsn", "snapshot_wave")
+        equal([now[label][name] for name in position], [row[name] for name in position], f"position of {label}")
+        equal((now[label]["finalized_until"] or "") >= (row["finalized_until"] or ""), True, f"the verdict of {label} never goes back")
+    if known and all(row["finalized_until"] for row in known.values()) and all(entry["bronze"] in known for entry in lake.tables.values()):
+        equal(after[control], before[control], "verdicts that are there are left alone")
+    caught_up(lake)
+    equal(lake.all_versions(), after, "a second look writes nothing at all")
 
 
 def replay(lake, server):
