@@ -8,6 +8,20 @@ static void raise_to(OptLsn *newest, OptLsn lsn)
     if (lsn.is_set && (!newest->is_set || lsn_compare(lsn.lsn, newest->lsn) > 0)) *newest = lsn;
 }
 
+/* What is told of the newest chunked open, once that is known. */
+static void look_at_completions(Announced *announced, const FactsRow *rows, size_t count)
+{
+    Lsn snapshot = announced->opened->max_lsn.lsn;
+
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal_c(rows[i].event, EVENT_SNAPSHOT_OPEN) || !rows[i].max_lsn.is_set) continue;
+        if (lsn_compare(rows[i].max_lsn.lsn, snapshot) < 0)
+            raise_to(&announced->completed_before, rows[i].max_lsn);
+        else if (lsn_equal(rows[i].max_lsn.lsn, snapshot) && !announced->done_at.is_set)
+            announced->done_at = rows[i].written_at; /* the oldest comes first */
+    }
+}
+
 bool announced_read(Facts *facts, Str target, Arena *arena, Announced *out, Err *err)
 {
     FactsRow *rows;
@@ -28,6 +42,7 @@ bool announced_read(Facts *facts, Str target, Arena *arena, Announced *out, Err 
         if (!out->opened || lsn_compare(rows[i].max_lsn.lsn, out->opened->max_lsn.lsn) > 0)
             out->opened = &rows[i];
     }
+    if (out->opened) look_at_completions(out, rows, count);
     return true;
 }
 
@@ -36,4 +51,15 @@ bool announced_is_open(const Announced *announced)
     return announced->opened &&
            (!announced->completed.is_set ||
             lsn_compare(announced->opened->max_lsn.lsn, announced->completed.lsn) > 0);
+}
+
+bool announced_is_done(const Announced *announced)
+{
+    return announced->opened && announced->completed.is_set &&
+           lsn_equal(announced->opened->max_lsn.lsn, announced->completed.lsn);
+}
+
+void announced_reopen(Announced *announced)
+{
+    announced->completed = announced->completed_before;
 }

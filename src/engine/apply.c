@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 
-#include "engine/announced.h"
 #include "engine/apply_internal.h"
 #include "engine/apply_waves.h"
 #include "state/bronze.h"
@@ -263,7 +262,8 @@ static bool read_state(Apply *apply, Err *err)
         return false;
     if (!announced_read(apply->facts, apply->options->bronze.label, apply->arena, &announced, err))
         return false;
-    if (!warn_unknown_target(apply, err)) return false;
+    if (!warn_unknown_target(apply, err) || !apply_hold_moving_rows(apply, &announced, err))
+        return false;
     if (announced_is_open(&announced) && !apply_read_waves(apply, announced.opened, err))
         return false;
     if (!bronze_open(env->delta, &apply->options->bronze, &apply->bronze, err)) return false;

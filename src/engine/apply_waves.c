@@ -46,19 +46,24 @@ void apply_choose_waves(Apply *apply)
     waves->newest_wave = newest < 0 ? (OptI64){0} : OPT_I64(newest);
 }
 
-/* What is recorded while this reads is seen by the next call: the facts come first. */
-static bool find_rows(Apply *apply, const FactsRow *open, Plans **plans_out, ChunkRows *out,
-                      Err *err)
+static TableRef plans_ref(const Apply *apply)
 {
-    TableRef   ref   = apply->options->plans.path.len
-                           ? apply->options->plans
-                           : plans_ref_of_bronze(apply->arena, &apply->options->bronze);
+    return apply->options->plans.path.len
+               ? apply->options->plans
+               : plans_ref_of_bronze(apply->arena, &apply->options->bronze);
+}
+
+/* What is recorded while this reads is seen by the next call: the facts come first. */
+static bool find_rows(Apply *apply, const FactsRow *open, bool with_bounds, Plans **plans_out,
+                      ChunkRows *out, Err *err)
+{
+    TableRef   ref   = plans_ref(apply);
     ChunkQuery query = {.facts       = apply->facts,
                         .plans_ref   = &ref,
                         .target      = apply->options->bronze.label,
                         .snapshot    = open->max_lsn.lsn,
                         .open_detail = open->detail,
-                        .with_bounds = true};
+                        .with_bounds = with_bounds};
     FactsRow  *rows;
     size_t     count;
 
@@ -73,7 +78,7 @@ bool apply_read_waves(Apply *apply, const FactsRow *open, Err *err)
 {
     Plans        *plans  = NULL;
     ChunkRows     found  = {.count = 0};
-    bool          ok     = find_rows(apply, open, &plans, &found, err);
+    bool          ok     = find_rows(apply, open, true, &plans, &found, err);
     WaveChunkRow *chunks = ARENA_ARRAY(apply->arena, WaveChunkRow, found.count + 1);
 
     plans_close(plans);
@@ -89,6 +94,63 @@ bool apply_read_waves(Apply *apply, const FactsRow *open, Err *err)
                                 .chunks      = chunks,
                                 .chunk_count = found.count};
     return ok;
+}
+
+/* --- rows that move while chunks are read --- */
+
+#define CLOCKS_APART_MOST_US \
+    INT64_C(60000000) /* the source's and that of whoever completed the snapshot */
+
+/* Whether an update may take a row from one chunk into another and leave silver's key as it was. Between the reads of
+ * the two, no chunk has the row. False where the plans are gone, and with them what it was cut on. */
+static bool can_rows_move(Apply *apply, const FactsRow *open, bool *out, Err *err)
+{
+    const ApplyOptions *options = apply->options;
+    TableRef            ref     = plans_ref(apply);
+    ChunkedOpen         opened;
+    ChunkRows           found = {.count = 0};
+    Plans              *plans = NULL;
+    bool                exists;
+
+    *out = false;
+    if (!delta_table_exists(apply->env->delta, ref.path, &exists, NULL, err)) return false;
+    if (!exists &&
+        !(payload_parse_chunked_open(open->detail, apply->arena, &opened) && opened.has_bounds))
+        return true;
+    bool ok = find_rows(apply, open, false, &plans, &found, err);
+    plans_close(plans);
+    for (size_t i = 0; ok && found.count > 1 && i < found.opened.key_count; i++) {
+        bool is_of_key = false;
+
+        for (size_t k = 0; k < options->key_count; k++)
+            is_of_key = is_of_key || str_equal(found.opened.keys[i], options->keys[k]);
+        *out = *out || !is_of_key;
+    }
+    return ok;
+}
+
+bool apply_hold_moving_rows(Apply *apply, Announced *announced, Err *err)
+{
+    const ControlRow *row = &apply->silver_row;
+    bool              can_move, has_passed;
+
+    if (!announced_is_done(announced) ||
+        (row->snapshot_lsn.is_set &&
+         lsn_compare(row->snapshot_lsn.lsn, announced->completed.lsn) >= 0))
+        return true;
+    if (!can_rows_move(apply, announced->opened, &can_move, err)) return false;
+    if (!can_move) return true;
+    if (!facts_has_read_to(apply->facts, apply->options->bronze.label,
+                           announced->done_at.utc_us + CLOCKS_APART_MOST_US, &has_passed, err))
+        return false;
+    if (has_passed) return true;
+    log_info(apply->env->log, "apply",
+             "the snapshot is complete; silver and its verdict wait for the stream to pass the "
+             "time of its last chunk: an update may have moved a row from chunk to chunk",
+             LOG_STR("silver", apply->options->silver.label),
+             LOG_TEXT("snapshot", lsn_format(announced->completed.lsn).text));
+    announced_reopen(announced);
+    return true;
 }
 
 /* --- ends of ranges --- */

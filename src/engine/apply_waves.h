@@ -3,11 +3,16 @@
 #ifndef TIDELAKE_ENGINE_APPLY_WAVES_H
 #define TIDELAKE_ENGINE_APPLY_WAVES_H
 
+#include "engine/announced.h"
 #include "engine/apply_internal.h"
 
 /* Reads the snapshot's chunks from the plans, as the facts read before announce them: `apply->waves`. The bounds of every
  * recorded chunk must be there, applied or not. ERR_STATE when they are not. Before bronze is pinned. */
 bool apply_read_waves(Apply *apply, const FactsRow *open, Err *err) MUST_CHECK;
+/* A complete snapshot that is not in silver yet stays open here while a row that moved between its chunks may be missing: it
+ * is cut on a column that is none of silver's key, and bronze has not passed the time it was completed. Before bronze is
+ * pinned. */
+bool apply_hold_moving_rows(Apply *apply, Announced *announced, Err *err) MUST_CHECK;
 /* Once the plan is made: is the snapshot still open, and which chunks are not applied yet? */
 void apply_choose_waves(Apply *apply);
 

@@ -95,7 +95,7 @@ static bool find_hold(Env *env, const VerdictOptions *options, const ControlRow 
     if (ok && !exists)
         *out = "there is no silver table: run apply";
     else if (ok && (row->open_snapshot_lsn.is_set || announced_is_open(&announced)))
-        *out = "a chunked snapshot is open: run backfill until it is done, then apply";
+        *out = "a chunked snapshot is open: run backfill until it is done, then stream and apply";
     else if (ok && (found ||
                     (announced.completed.is_set &&
                      (!rebuilt.is_set || lsn_compare(announced.completed.lsn, rebuilt.lsn) > 0))))

@@ -315,6 +315,36 @@ bool facts_has_batch(Facts *facts, Str sink_id, int64_t batch_id, bool *out, Err
     return ok || err_context(err, "facts");
 }
 
+/* `arg`: a time as text. */
+static bool may_hold_end(const DeltaTable *table, const DeltaFile *file, Str arg)
+{
+    return delta_file_may_hold_range(table, file, STR("end_commit_ts"), &arg, true, NULL, false);
+}
+
+bool facts_has_read_to(Facts *facts, Str target, int64_t commit_us, bool *out, Err *err)
+{
+    Arena       *scratch = arena_new();
+    DuckSession *session = NULL;
+    RowStream   *rows    = NULL;
+    RowBlock     block;
+    Str          time  = time_format_us(scratch, commit_us);
+    Str          where = str_printf(scratch,
+                                    "event IS NULL AND batch_id IS NOT NULL AND target = %.*s AND "
+                                             "end_commit_ts >= TIMESTAMP '%.*s'",
+                                    STR_ARG(duck_quote_literal(scratch, target)), STR_ARG(time));
+    bool         ok    = delta_table_refresh(facts->table, err) &&
+              duck_session_open(facts->context->duck, &session, err) &&
+              query_facts(facts, session, "count(*) > 0", where, may_hold_end, time, scratch, &rows,
+                          err) &&
+              row_stream_next(rows, &block, err);
+
+    *out = ok && block.row_count == 1 && column_bool(&block.columns[0], 0);
+    row_stream_close(rows);
+    duck_session_close(session);
+    arena_close(scratch);
+    return ok || err_context(err, "facts");
+}
+
 /* Text of a column, empty for NULL. */
 static Str text_at(const RowBlock *block, size_t column, size_t row, Arena *arena)
 {

@@ -76,6 +76,8 @@ bool facts_find_chunks(Facts *facts, Str target, Str family_of, Lsn snapshot, Ar
  * a row, or where it says nothing. */
 bool facts_find_headroom(Facts *facts, Str sink_id, OptDouble *hours_out, OptTime *written_at_out,
                          Err *err) MUST_CHECK;
+/* Whether a micro-batch of this target, whoever's, ended at or after that time at the source. */
+bool facts_has_read_to(Facts *facts, Str target, int64_t commit_us, bool *out, Err *err) MUST_CHECK;
 /* Events of one kind of this sink id at one LSN; members as above. */
 bool facts_find_events(Facts *facts, Str sink_id, Str event, Lsn lsn, Arena *arena, FactsRow **out,
                        size_t *count_out, Err *err) MUST_CHECK;

@@ -130,6 +130,57 @@ static void a_late_wave_does_not_undo_what_is_applied(void **state)
     world_close(world);
 }
 
+/* Cut on `area`, which a row changes while its key stays: between two waves it goes from a range still to be read to one
+ * that was. No chunk has it, so silver keeps its verdict, and what an earlier silver held of it, until its change came. */
+static void a_row_that_moves_between_chunks_is_waited_for(void **state)
+{
+    static const Str area[]  = {{"area", 4}};
+    World           *world   = world_open(state, 1);
+    StreamOptions    stream  = shop_chunked();
+    BackfillOptions  options = shop_backfill(2, 1);
+
+    world_create(world, "orders", "id int NOT NULL PRIMARY KEY, area int NOT NULL");
+    StreamOptions early = shop_stream_from(world_max_lsn(world));
+    world_commit(world, "INSERT INTO dbo.orders SELECT value, value FROM GENERATE_SERIES(1, 6)");
+    early.app_id     = STR("early-v1");
+    early.checkpoint = STR("checkpoints/early");
+    (void)world_stream(world, &early);
+    OptTime verdict = run_apply(world).finalized_until; /* 1 to 6 from changes alone */
+    world_pass_minutes(world, 70);
+    stream.snapshot_keys = options.stream.snapshot_keys = area;
+    stream.snapshot_key_count = options.stream.snapshot_key_count = 1;
+    (void)world_stream(world, &stream);
+    (void)run_waves(world, options, 1);
+    world_commit(world, "UPDATE dbo.orders SET area = 0 WHERE id = 6");
+    (void)world_backfill(world, &options);
+    assert_rows(world, "0|true\n",
+                "SELECT count(*) FILTER (id = 6 AND _operation = 0), count(DISTINCT _chunk) > 1 "
+                "FROM {" BRONZE "}");
+    for (int i = 0; i < 2; i++) {
+        ApplyResult held = run_apply(world);
+
+        assert_false(held.rebuilt);
+        assert_int_equal(held.finalized_until.utc_us, verdict.utc_us);
+        assert_rows(world, "1 2 3 4 5 6\n",
+                    "SELECT string_agg(id::VARCHAR, ' ' ORDER BY id) FROM {" SILVER "}");
+        assert_str_is(position(world), "false|true|2|true\n");
+    }
+    assert_int_equal(world_line_count(world, "from chunk to chunk"), 2);
+    /* the change comes; the source is quiet, and its clock may be a minute off this one */
+    (void)world_stream(world, &stream);
+    assert_false(run_apply(world).rebuilt);
+    assert_silver_is_source(world, "orders", "id, area");
+    world_pass_minutes(world, 3);
+    world_idle(world);
+    (void)world_stream(world, &stream);
+    ApplyResult rebuilt = run_apply(world);
+    assert_true(rebuilt.rebuilt);
+    assert_true(rebuilt.finalized_until.utc_us > verdict.utc_us);
+    assert_silver_is_source(world, "orders", "id, area");
+    assert_str_is(position(world), "true|false|-|true\n");
+    world_close(world);
+}
+
 /* Random changes, with stream, waves and apply in any order; at the end silver is the source, and on the way no row of
  * it is one the source does not have. */
 static void silver_is_never_wrong_on_the_way(void **state)
@@ -197,6 +248,7 @@ int main(void)
         cmocka_unit_test(waves_are_applied_as_they_come),
         cmocka_unit_test(keys_that_a_chunk_lacks_go_with_it),
         cmocka_unit_test(a_late_wave_does_not_undo_what_is_applied),
+        cmocka_unit_test(a_row_that_moves_between_chunks_is_waited_for),
         property_test(silver_is_never_wrong_on_the_way),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);

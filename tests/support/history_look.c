@@ -226,9 +226,7 @@ static void check_silver(History *history, const Position *position)
     int64_t        from   = MAX(position->silver_us, position->applied_us) - ROUNDING_US;
     /* A key whose case changed is another one to silver: what a chunk has of it may stand beside what earlier changes
      * brought until the change itself comes. */
-    bool may_be_twice = source->kind == KEY_VARCHAR;
-    /* A row that moves along the column it is cut on, between two waves, is in no chunk until its change comes. */
-    bool     may_be_missing = source->kind == KEY_REPEATED;
+    bool     may_be_twice = source->kind == KEY_VARCHAR;
     int64_t *shown;
     bool    *settled;
 
@@ -244,7 +242,7 @@ static void check_silver(History *history, const Position *position)
         if (!history_source_allows(source, (int)n, v, from))
             fail_history(history, "silver has an image that was over", n, v);
     }
-    for (int n = 0; from > 0 && !may_be_missing && n < source->universe; n++)
+    for (int n = 0; from > 0 && n < source->universe; n++)
         if (settled[n] && !shown[n] && !history_source_allows(source, n, 0, from))
             fail_history(history, "silver lacks a row", n, 0);
 }
