@@ -67,7 +67,7 @@ def the_forecast_comes_true(folder):
         code, drawn = on_a_terminal(backfill(lake, "--require-done"))
         equal(code, 0, drawn)
         lines = re.split(r"[\r\n]+", drawn)
-        forecast = next(line for line in lines if "forecast: what is left of the snapshot" in line)
+        forecast, = (line for line in lines if "forecast: what is left of the snapshot" in line)  # told once
         told = {name: float(value) for name, value in re.findall(r"(\w+)=(-?[\d.]+)", forecast)}
         equal(abs(told["rows"] - (ROWS - 2 * CHUNK)) <= 10, True, forecast)  # chunks end at round keys
         last = [line for line in lines if "wave committed" in line][-1]
@@ -76,8 +76,13 @@ def the_forecast_comes_true(folder):
         equal(abs(told["seconds"] - took) <= 0.3 * took, True, f"{forecast}: took {took:.1f} s")
         warning = next(line for line in lines if "will not fit into the retention headroom" in line)
         holds(warning, "WARN", "headroom_hours=")
-        shown = r"dbo_big backfill: \d+/\d+ chunks, wave \d+: \d+ rows, \d+ rows/s, [\d.]+ MB/s, ETA \d+ s, headroom -?[\d.]+ h"
-        equal(bool(re.search(shown, drawn)), True, drawn)
+        shown = re.compile(r"dbo_big backfill: (\d+)/(\d+) chunks, wave \d+: \d+ rows, \d+ rows/s, [\d.]+ MB/s, ETA (\d+) s, headroom -?[\d.]+ h")
+        steps = [tuple(map(int, match.groups())) for match in shown.finditer(drawn)]
+        equal(len(steps) > 1, True, drawn)
+        done, total = [step[0] for step in steps], int(re.search(r"chunks_total=(\d+)", last)[1])
+        equal((done, {step[1] for step in steps}), (sorted(done), {total}), drawn)
+        equal(done[-1] > total // 2, True, f"chunks that are done show: {done}")
+        equal(max(step[2] for step in steps) <= 3 * told["seconds"] + 1, True, f"{forecast}: {steps}")
     finally:
         server.close()
 
