@@ -397,6 +397,6 @@ bool delta_table_append(DeltaTable *table, const DeltaAppend *append, DeltaOutco
     Arena *arena = arena_new();
     bool   ok    = append_file(table, append, writer, arena, out, version_out, err);
     arena_close(arena);
-    delta_writer_close(writer);
+    delta_writer_finish(writer, table);
     return ok;
 }

@@ -161,7 +161,7 @@ bool conform_open(RowStream *rows, const Schema *schema, const Schema *stored, A
     ConformStream *conform = ARENA_NEW(arena, ConformStream);
 
     *conform = (ConformStream){
-        .base    = {.schema = *stored, .next = conform_next},
+        .base    = {.schema = *stored, .row_limit = rows->row_limit, .next = conform_next},
         .names   = *schema,
         .inner   = rows,
         .source  = ARENA_ARRAY(arena, ptrdiff_t, schema->column_count + 1),

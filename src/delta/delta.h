@@ -227,6 +227,8 @@ bool delta_writer_publish(DeltaWriter *writer, const DeltaAdd *adds, size_t coun
 void delta_writer_discard(DeltaWriter *writer, DeltaTable *table, const DeltaAdd *adds,
                           size_t count);
 void delta_writer_close(DeltaWriter *writer); /* removes what was not published; accepts NULL */
+/* The same, but the folder of its files may wait for the next writer of its purpose, until the table is closed. */
+void delta_writer_finish(DeltaWriter *writer, DeltaTable *table);
 
 /* --- staged files that outlive their run ---
  * Makes the staged files of these adds durable, and tells next to them what they are: `note` is the caller's. With

@@ -426,6 +426,14 @@ bool checkpoint_load(LogState *state, const LogPlace *place, const LogSegment *s
                      Err *err) MUST_CHECK;
 
 /* --- table.c --- */
+/* A staging without files, for the next writer of its purpose: to make and remove its folder each time costs as much
+ * as a small file's own writes. */
+typedef struct KeptStaging {
+    StoreStaging *staging; /* NULL: none */
+    Arena        *arena;   /* of the purpose; NULL: none was kept yet */
+    Str           purpose;
+} KeptStaging;
+
 struct DeltaTable {
     DeltaContext *context;
     Arena        *arena; /* the paths */
@@ -435,10 +443,13 @@ struct DeltaTable {
     int64_t       listed_ns;          /* monotonic time of the last listing */
     int64_t       cleaned_day;        /* UTC day of the last log cleanup, 0 */
     bool          has_warned;         /* of txn entries that may be dropped too early */
+    KeptStaging   kept;
 };
 
 bool          table_refresh(DeltaTable *table, LogChanges *changes, Err *err) MUST_CHECK;
 const Header *table_header(const DeltaTable *table);
+/* Closes the staging that is kept, if there is one. */
+void table_drop_staging(DeltaTable *table);
 
 /* --- history.c --- */
 /* A commit that the log still holds, and its time (1.14). */

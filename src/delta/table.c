@@ -206,9 +206,17 @@ bool delta_table_open_version(DeltaContext *context, Str path, int64_t version, 
     return open_at(context, path, version, out, err);
 }
 
+void table_drop_staging(DeltaTable *table)
+{
+    store_staging_close(table->kept.staging);
+    arena_close(table->kept.arena);
+    table->kept = (KeptStaging){.staging = NULL, .purpose = STR_EMPTY};
+}
+
 void delta_table_close(DeltaTable *table)
 {
     if (!table) return;
+    table_drop_staging(table);
     log_state_close(table->state);
     arena_close(table->arena);
 }

@@ -95,14 +95,30 @@ DeltaWriter *writer_new(DeltaTable *table, const Schema *schema)
     return writer;
 }
 
+/* The staging that the table keeps, when it is of this purpose and as good as a new one. */
+static bool open_staging(DeltaTable *table, DeltaWriter *writer, Err *err)
+{
+    KeptStaging *kept = &table->kept;
+
+    if (kept->staging && str_equal(kept->purpose, writer->purpose) &&
+        store_staging_is_fresh(kept->staging)) {
+        writer->staging = kept->staging;
+        kept->staging   = NULL;
+        return true;
+    }
+    table_drop_staging(table);
+    return store_staging_open(writer->context->store, writer->table_path, writer->purpose,
+                              writer->context->rng, &writer->staging, err);
+}
+
 bool delta_writer_open(DeltaTable *table, Str purpose, const Schema *schema, DeltaWriter **out,
                        Err *err)
 {
     DeltaWriter *writer = writer_new(table, schema);
 
+    writer->purpose = str_copy(writer->arena, purpose);
     if (!delta_table_check_writable(table, DELTA_APPENDS, err) ||
-        !store_staging_open(writer->context->store, writer->table_path, purpose,
-                            writer->context->rng, &writer->staging, err)) {
+        !open_staging(table, writer, err)) {
         delta_writer_close(writer);
         return false;
     }
@@ -121,6 +137,22 @@ void delta_writer_close(DeltaWriter *writer)
     if (!writer) return;
     store_staging_close(writer->staging);
     arena_close(writer->arena);
+}
+
+void delta_writer_finish(DeltaWriter *writer, DeltaTable *table)
+{
+    KeptStaging *kept = &table->kept;
+
+    if (writer && !kept->staging && store_staging_is_fresh(writer->staging)) {
+        if (!str_equal(kept->purpose, writer->purpose)) {
+            table_drop_staging(table);
+            kept->arena   = arena_new();
+            kept->purpose = str_copy(kept->arena, writer->purpose);
+        }
+        kept->staging   = writer->staging;
+        writer->staging = NULL;
+    }
+    delta_writer_close(writer);
 }
 
 /* --- one file --- */

@@ -10,7 +10,7 @@
 struct DeltaWriter {
     DeltaContext    *context;
     Arena           *arena;
-    Str              table_path;
+    Str              table_path, purpose;
     StoreStaging    *staging;
     Schema           schema;
     ColumnMapping    mapping;     /* of its columns: names and ids in the files */

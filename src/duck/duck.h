@@ -55,6 +55,7 @@ typedef struct DuckWriteOptions {
     DuckCompression compression;
     /* Of a row group in memory, for wide rows (delta.md 5.12); 0: by rows (122,880) alone. */
     int64_t row_group_bytes;
+    bool    has_few_rows;     /* set by duck_parquet_write, from the stream's row_limit */
     Str     tidelake_version; /* for the footer */
     /* Parquet field ids, one a column of the schema that is written; NULL: the file gets none. */
     const int32_t *field_ids;

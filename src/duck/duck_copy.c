@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FEW_ROWS 64
 #define KEPT_MAX 16 /* forms of files: bronze, silver, plans, facts, control of a few streams */
 
 CopyStatement *duck_find_copy(Duck *duck, int64_t id)
@@ -167,9 +168,13 @@ static CopyStatement *take(RowSource *source, const DuckWriteOptions *options, E
 bool duck_copy_rows(RowSource *source, Str local_path, const DuckWriteOptions *options,
                     Arena *arena, DuckFile *out, Err *err)
 {
-    duckdb_result  result  = {0};
-    Err            ignored = ERR_INIT;
-    CopyStatement *copy    = take(source, options, err);
+    duckdb_result    result  = {0};
+    Err              ignored = ERR_INIT;
+    size_t           limit   = source->rows->row_limit;
+    DuckWriteOptions ours    = *options;
+
+    ours.has_few_rows   = limit > 0 && limit <= FEW_ROWS;
+    CopyStatement *copy = take(source, &ours, err);
     bool ok = copy && put_behind(copy, str_c(arena, local_path), O_RDWR | O_CREAT | O_TRUNC, err);
 
     if (ok && !duck_run_prepared(&copy->connection, copy->prepared, false, &result, err)) {

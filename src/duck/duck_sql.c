@@ -275,6 +275,8 @@ static void append_field_ids(Buf *sql, const Schema *schema, const int32_t *fiel
 /* A column with more values than this in a row group is written plain: libduckdb would hash each of
  * them up to a fifth of the group, for a dictionary that compresses no better. */
 #define DICTIONARY_VALUES "4096"
+/* Room for so many is made ready and looked through for each column, so few rows get less. */
+#define DICTIONARY_VALUES_OF_FEW "128" /* above FEW_ROWS */
 
 /* delta.md 2.3 and 3.3: v1 pages, no Bloom filters, and the key that keeps Spark 3 from shifting
  * old dates. The file is written in place, under the name we chose; a memfd could not be renamed.
@@ -283,7 +285,8 @@ void duck_append_copy_options(Buf *sql, const Schema *schema, const DuckWriteOpt
 {
     buf_append_c(sql, "(FORMAT parquet, PARQUET_VERSION v1, ");
     append_codec(sql, options->compression);
-    buf_append_c(sql, ", ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT " DICTIONARY_VALUES);
+    buf_append_c(sql, ", ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT ");
+    buf_append_c(sql, options->has_few_rows ? DICTIONARY_VALUES_OF_FEW : DICTIONARY_VALUES);
     if (options->row_group_bytes > 0)
         buf_printf(sql, ", ROW_GROUP_SIZE_BYTES %lld", (long long)options->row_group_bytes);
     buf_append_c(

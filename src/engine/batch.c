@@ -122,7 +122,7 @@ static bool read_and_append(Batch *batch, Err *err)
                                             stream->next_batch, &batch->counts, &outcome, err) &&
                         check_written(batch, outcome, "bronze", err));
 done:
-    delta_writer_close(writer);
+    bronze_writer_finish(stream->bronze, writer);
     return ok;
 }
 

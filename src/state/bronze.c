@@ -172,6 +172,11 @@ bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
 
+void bronze_writer_finish(Bronze *bronze, DeltaWriter *writer)
+{
+    delta_writer_finish(writer, bronze->table);
+}
+
 /* --- appends --- */
 
 /* `alone`: rows that others added since the table was read are a conflict. */

@@ -26,6 +26,8 @@ bool bronze_prepare(Bronze *bronze, const Schema *captured, bool include_command
                     Err *err) MUST_CHECK;
 /* Where a batch's or snapshot's rows go before their commit. After bronze_prepare. */
 bool bronze_writer_open(Bronze *bronze, Str purpose, DeltaWriter **out, Err *err) MUST_CHECK;
+/* delta_writer_finish. Accepts NULL. */
+void bronze_writer_finish(Bronze *bronze, DeltaWriter *writer);
 
 /* Publishes and commits a batch's files once: key sink id / batch id, its counts in the commit. */
 bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *adds, size_t count,

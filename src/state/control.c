@@ -329,7 +329,7 @@ static bool write_row(Control *control, Str table_name, const ControlRow *row, E
     if (!delta_writer_publish(writer, adds, commit.add_count, err)) goto done;
     ok = delta_table_commit(control->table, &commit, &outcome, NULL, err);
 done:
-    delta_writer_close(writer);
+    delta_writer_finish(writer, control->table);
     duck_session_close(session);
     arena_close(scratch);
     return ok;

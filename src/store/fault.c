@@ -236,16 +236,26 @@ static bool fault_staging_take(Store *store, Str table_path, Str purpose, Arena 
          take_inner(fault, table_path, purpose, arena, out, err));
 }
 
+static bool is_dead(FaultStore *fault)
+{
+    (void)pthread_mutex_lock(&fault->lock);
+    bool has_crashed = fault->plan->has_crashed;
+    (void)pthread_mutex_unlock(&fault->lock);
+    return has_crashed;
+}
+
+static bool fault_staging_is_there(StoreStaging *staging)
+{
+    return !is_dead((FaultStore *)staging->store) &&
+           store_staging_is_fresh(((FaultStaging *)staging)->inner);
+}
+
 /* A process that has died cleans nothing up: its lock goes, its files stay. */
 static void fault_staging_close(StoreStaging *staging)
 {
     FaultStaging *outer = (FaultStaging *)staging;
-    FaultStore   *fault = (FaultStore *)staging->store;
 
-    (void)pthread_mutex_lock(&fault->lock);
-    bool is_dead = fault->plan->has_crashed;
-    (void)pthread_mutex_unlock(&fault->lock);
-    if (is_dead)
+    if (is_dead((FaultStore *)staging->store))
         store_staging_abandon(outer->inner);
     else
         store_staging_close(outer->inner);
@@ -292,6 +302,7 @@ Store *store_fault_new(Store *inner, FaultPlan *plan)
          .staging_sync     = fault_staging_sync,
          .staging_seal     = fault_staging_seal,
          .staging_take     = fault_staging_take,
+         .staging_is_there = fault_staging_is_there,
          .staging_close    = fault_staging_close,
          .staging_abandon  = fault_staging_abandon,
          .close            = fault_close,

@@ -473,6 +473,7 @@ Store *store_local_new(Str root)
         .staging_sync     = local_staging_sync,
         .staging_seal     = local_staging_seal,
         .staging_take     = local_staging_take,
+        .staging_is_there = local_staging_is_there,
         .staging_close    = local_staging_close,
         .staging_abandon  = local_staging_abandon,
         .close            = local_close,

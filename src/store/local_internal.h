@@ -54,6 +54,7 @@ bool local_staging_seal(StoreStaging *staging, const Str *names, size_t count, S
                         Err *err) MUST_CHECK;
 bool local_staging_take(Store *store, Str table_path, Str purpose, Arena *arena, StoreStagings *out,
                         Err *err) MUST_CHECK;
+bool local_staging_is_there(StoreStaging *staging);
 void local_staging_close(StoreStaging *staging);
 void local_staging_abandon(StoreStaging *staging);
 bool local_staging_sweep(Store *store, Str table_path, bool dry_run, Arena *arena,

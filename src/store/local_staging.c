@@ -188,12 +188,19 @@ static bool join(char *out, size_t size, const char *directory, Str name)
     return len > 0 && (size_t)len < size;
 }
 
+/* The folder that we hold is the one at its path. */
+static bool is_named(const LocalStaging *staging)
+{
+    struct stat mine, named;
+
+    return fstat(staging->folder_fd, &mine) == 0 && stat(staging->folder, &named) == 0 &&
+           mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
 /* Makes the run's folder and locks it. false with errno ENOENT when another run removed a folder in
  * between, which is a reason to try again. Nothing here needs to be durable. */
 static bool enter_folder(LocalStaging *staging)
 {
-    struct stat mine, named;
-
     if (!make_folder(staging->top) || !make_folder(staging->purpose) ||
         !make_folder(staging->folder))
         return false;
@@ -203,10 +210,8 @@ static bool enter_folder(LocalStaging *staging)
     do
         locked = flock(staging->folder_fd, LOCK_EX);
     while (locked != 0 && errno == EINTR);
-    if (locked == 0 && fstat(staging->folder_fd, &mine) == 0) {
-        bool is_there = stat(staging->folder, &named) == 0 && mine.st_dev == named.st_dev &&
-                        mine.st_ino == named.st_ino;
-        if (is_there) return true;
+    if (locked == 0) {
+        if (is_named(staging)) return true;
         errno = ENOENT;
     }
     int error = errno;
@@ -388,7 +393,6 @@ bool local_staging_seal(StoreStaging *staging, const Str *names, size_t count, S
 static LocalStaging *take_run(const LocalStaging *purpose, int purpose_fd, const char *run_id)
 {
     LocalStaging *run;
-    struct stat   mine, named;
     int           fd = openat(purpose_fd, run_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0) return NULL;
@@ -396,9 +400,7 @@ static LocalStaging *take_run(const LocalStaging *purpose, int purpose_fd, const
     *run           = *purpose;
     run->folder_fd = fd;
     bool is_ours   = join(run->folder, sizeof run->folder, run->purpose, str_from_c(run_id)) &&
-                   flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &mine) == 0 &&
-                   stat(run->folder, &named) == 0 && mine.st_dev == named.st_dev &&
-                   mine.st_ino == named.st_ino;
+                   flock(fd, LOCK_EX | LOCK_NB) == 0 && is_named(run);
     if (is_ours) return run;
     close(fd);
     mem_free(run);
@@ -426,6 +428,11 @@ bool local_staging_take(Store *store, Str table_path, Str purpose, Arena *arena,
     mem_free(place);
     *out = (StoreStagings){.items = taken.items, .count = taken.count};
     return ok;
+}
+
+bool local_staging_is_there(StoreStaging *staging)
+{
+    return is_named((LocalStaging *)staging);
 }
 
 void local_staging_close(StoreStaging *staging)

@@ -774,6 +774,12 @@ static void leave_staging(StoreStaging *staging, bool keep_files)
     mem_free(staging);
 }
 
+static bool memory_staging_is_there(StoreStaging *staging)
+{
+    (void)staging;
+    return true; /* nobody removes the folder of a run that is held */
+}
+
 static void memory_staging_close(StoreStaging *staging)
 {
     leave_staging(staging, false);
@@ -822,6 +828,7 @@ Store *store_memory_new(Clock *clock, Sched *sched)
          .staging_sync     = memory_staging_sync,
          .staging_seal     = memory_staging_seal,
          .staging_take     = memory_staging_take,
+         .staging_is_there = memory_staging_is_there,
          .staging_close    = memory_staging_close,
          .staging_abandon  = memory_staging_abandon,
          .close            = memory_close,

@@ -106,6 +106,7 @@ bool store_staging_file(StoreStaging *staging, Str name, Arena *arena, Str *loca
 {
     assert(name.len > 0);
     assert(str_find_char(name, '/', 0) < 0);
+    (void)atomic_fetch_add(&staging->unpublished, 1U);
     return staging->store->staging_file(staging, name, arena, local_out, err);
 }
 
@@ -143,12 +144,19 @@ bool store_staging_put(StoreStaging *staging, Str name, Bytes data, Err *err)
 
 bool store_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out, Err *err)
 {
-    return staging->store->staging_publish(staging, name, path, out, err);
+    if (!staging->store->staging_publish(staging, name, path, out, err)) return false;
+    (void)atomic_fetch_sub(&staging->unpublished, 1U);
+    return true;
 }
 
 bool store_staging_sync(StoreStaging *staging, Err *err)
 {
     return staging->store->staging_sync(staging, err);
+}
+
+bool store_staging_is_fresh(StoreStaging *staging)
+{
+    return atomic_load(&staging->unpublished) == 0 && staging->store->staging_is_there(staging);
 }
 
 void store_staging_close(StoreStaging *staging)
@@ -164,6 +172,7 @@ void store_staging_abandon(StoreStaging *staging)
 bool store_staging_seal(StoreStaging *staging, const Str *names, size_t count, Str seal, Bytes data,
                         Err *err)
 {
+    (void)atomic_fetch_add(&staging->unpublished, 1U); /* the seal */
     return staging->store->staging_seal(staging, names, count, seal, data, err);
 }
 

@@ -18,6 +18,8 @@
 #include "base/sched.h"
 #include "base/str.h"
 
+#include <stdatomic.h>
+
 typedef struct StoreEntry {
     Str     name; /* last component; directories are not listed */
     int64_t size_bytes;
@@ -89,6 +91,7 @@ struct Store {
                          Bytes data, Err *err);
     bool (*staging_take)(Store *store, Str table_path, Str purpose, Arena *arena,
                          StoreStagings *out, Err *err);
+    bool (*staging_is_there)(StoreStaging *staging);
     void (*staging_close)(StoreStaging *staging);
     void (*staging_abandon)(StoreStaging *staging);
     bool (*staging_sweep)(Store *store, Str table_path, bool dry_run, Arena *arena,
@@ -97,7 +100,8 @@ struct Store {
 };
 
 struct StoreStaging { /* implementations embed it as their first member */
-    Store *store;
+    Store      *store;
+    atomic_uint unpublished; /* files that it was asked for and that were not published */
 };
 
 /* --- files --- */
@@ -153,6 +157,9 @@ bool store_staging_put(StoreStaging *staging, Str name, Bytes data, Err *err) MU
 bool store_staging_publish(StoreStaging *staging, Str name, Str path, StoreEntry *out,
                            Err *err) MUST_CHECK;
 bool store_staging_sync(StoreStaging *staging, Err *err) MUST_CHECK;
+/* Whether it may serve as if it had just been opened: all that was staged was published, and its folder is where it
+ * was. */
+bool store_staging_is_fresh(StoreStaging *staging);
 /* Removes what was not published, and the folder. Accepts NULL. */
 void store_staging_close(StoreStaging *staging);
 /* Lets go of it as the death of a process does: the lock goes, the files stay for the next run to

@@ -191,7 +191,8 @@ RowStream *row_stream_of_block(Arena *arena, const Schema *schema, const RowBloc
     BlockStream *self = ARENA_NEW(arena, BlockStream);
 
     assert(block->row_count == 0 || block->column_count == schema->column_count);
-    self->base  = (RowStream){.schema = *schema, .next = block_stream_next};
+    self->base = (RowStream){
+        .schema = *schema, .row_limit = block->row_count, .next = block_stream_next};
     self->block = *block;
     return &self->base;
 }

@@ -97,6 +97,77 @@ static void what_is_not_published_goes_with_the_writer(void **state)
     world_close(world);
 }
 
+/* The folders of runs that write for `purpose`, their names joined. */
+static Str run_folders(World *world, const char *purpose)
+{
+    StoreChildren children;
+    Buf           buf = buf_new(world->arena, 0);
+
+    assert_ok(store_list_children(world->store,
+                                  str_printf(world->arena, "t/_tidelake_staging/%s", purpose),
+                                  world->arena, &children, &world->err),
+              &world->err);
+    for (size_t i = 0; i < children.count; i++)
+        buf_printf(&buf, "%.*s ", STR_ARG(children.items[i].name));
+    return buf_str(&buf);
+}
+
+static void append_one(World *world, DeltaTable *table, int64_t id, const char *purpose)
+{
+    DeltaAppend  append = {.rows          = test_rows(world->arena, id, 1),
+                           .purpose       = str_from_c(purpose),
+                           .user_metadata = STR_EMPTY};
+    DeltaOutcome outcome;
+
+    assert_ok(delta_table_append(table, &append, &outcome, NULL, &world->err), &world->err);
+}
+
+/* Making and removing it is a good part of a small append; what a dead run leaves still goes. */
+static void appends_share_one_folder_until_the_table_is_closed(void **state)
+{
+    World      *world = world_new_local(state);
+    DeltaTable *table = create_table(world, "t"), *other;
+
+    append_one(world, table, 1, "facts");
+    Str folder = run_folders(world, "facts");
+    assert_true(folder.len > 0);
+    append_one(world, table, 2, "facts");
+    assert_true(str_equal(run_folders(world, "facts"), folder));
+
+    other = open_table(world, "t"); /* another writer has his own and leaves this one alone */
+    append_one(world, other, 3, "facts");
+    assert_true(str_find(run_folders(world, "facts"), folder, 0) >= 0);
+    delta_table_close(other);
+    assert_true(str_equal(run_folders(world, "facts"), folder));
+
+    append_one(world, table, 4, "plans");
+    assert_int_equal(run_folders(world, "facts").len, 0);
+    assert_true(run_folders(world, "plans").len > 0);
+
+    delta_table_close(table);
+    assert_int_equal(run_folders(world, "plans").len, 0);
+    assert_int_equal(
+        access(str_printf(world->arena, "%s/t/_tidelake_staging", world->folder).ptr, F_OK), -1);
+    world_close(world);
+}
+
+static void a_folder_that_somebody_removed_is_made_again(void **state)
+{
+    World      *world = world_new_local(state);
+    DeltaTable *table = create_table(world, "t");
+    bool        removed;
+
+    append_one(world, table, 1, "facts");
+    Str run  = str_trim(run_folders(world, "facts"));
+    Str path = str_printf(world->arena, "t/_tidelake_staging/facts/%.*s", STR_ARG(run));
+    assert_ok(store_remove_directory(world->store, path, &removed, &world->err), &world->err);
+    assert_true(removed);
+    append_one(world, table, 2, "facts");
+    assert_int_equal(count_rows(world, table), 2);
+    delta_table_close(table);
+    world_close(world);
+}
+
 static DeltaTable *create_with(World *world, const Column *columns, size_t count,
                                const DeltaProperty *properties, size_t property_count)
 {
@@ -431,6 +502,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_threads_write_at_once),
         cmocka_unit_test(what_is_not_published_goes_with_the_writer),
+        cmocka_unit_test(appends_share_one_folder_until_the_table_is_closed),
+        cmocka_unit_test(a_folder_that_somebody_removed_is_made_again),
         cmocka_unit_test(rows_are_brought_into_the_tables_shape),
         cmocka_unit_test(rows_of_another_shape_are_refused),
         cmocka_unit_test(a_query_is_written_by_the_names_of_its_columns),

@@ -490,6 +490,34 @@ static void closing_removes_what_was_not_published(void **state)
     assert_listed(world, "t", "kept ");
 }
 
+static void a_staging_is_fresh_while_nothing_of_it_is_unpublished(void **state)
+{
+    StoreWorld   *world   = *state;
+    StoreStaging *staging = open_staging(world, STR("facts"));
+    StoreMeasure  measure;
+    Str           name = STR("a");
+
+    assert_true(store_staging_is_fresh(staging));
+    stage(world, staging, STR("a"), "a");
+    stage(world, staging, STR("b"), "b");
+    assert_false(store_staging_is_fresh(staging));
+    assert_ok(store_staging_publish(staging, STR("a"), STR("t/a"), NULL, &world->err), &world->err);
+    assert_false(store_staging_is_fresh(staging));
+    assert_false(store_staging_publish(staging, STR("b"), STR("t/a"), NULL, &world->err));
+    assert_false(store_staging_is_fresh(staging));
+    assert_ok(store_staging_publish(staging, STR("b"), STR("t/b"), NULL, &world->err), &world->err);
+    assert_true(store_staging_is_fresh(staging));
+    stage(world, staging, STR("c"), "c"); /* it serves again */
+    assert_ok(store_staging_publish(staging, STR("c"), STR("t/c"), NULL, &world->err), &world->err);
+    assert_content(world, "t/c", "c");
+    assert_ok(store_staging_seal(staging, &name, 0, STR("seal"), str_bytes(STR("s")), &world->err),
+              &world->err);
+    assert_false(store_staging_is_fresh(staging));
+    assert_ok(store_staging_measure(staging, STR("seal"), &measure, &world->err), &world->err);
+    store_staging_close(staging);
+    assert_listed(world, "t", "a b c ");
+}
+
 static void a_purpose_may_hold_any_character(void **state)
 {
     StoreWorld   *world   = *state;
@@ -658,6 +686,7 @@ int main(void)
         AGAINST_ALL(the_files_of_a_dead_run_go_with_the_next_of_its_purpose),
         AGAINST_ALL(sealed_files_are_taken_over),
         AGAINST_ALL(closing_removes_what_was_not_published),
+        AGAINST_ALL(a_staging_is_fresh_while_nothing_of_it_is_unpublished),
         AGAINST_ALL(a_purpose_may_hold_any_character),
         AGAINST_ALL(children_are_files_and_folders_in_order),
         AGAINST_ALL(only_an_empty_directory_is_removed),
