@@ -135,6 +135,19 @@ UNUSED static void world_close(World *world)
     arena_close(world->arena);
 }
 
+static void close_faulty(void *store)
+{
+    store_close(store);
+}
+
+/* The world's calls go through the plan until its context gets another store. A table may keep a staging of this one,
+ * so it lives as long as the world. */
+UNUSED static void world_use_plan(World *world, FaultPlan *plan)
+{
+    world->context.store = store_fault_new(world->store, plan);
+    arena_at_end(world->arena, close_faulty, world->context.store);
+}
+
 /* --- files --- */
 
 UNUSED static void put_text(World *world, const char *path, const char *text)

@@ -9,7 +9,6 @@
 typedef struct Rival {
     World      *world;
     FaultPlan   plan;
-    Store      *store;
     const char *lines; /* of its commit; NULL: it stays away */
     int         times; /* how often it wins */
     int64_t     version;
@@ -40,15 +39,13 @@ static Rival *rival_new(World *world)
     *rival       = (Rival){.world = world, .times = 1};
     rival->plan  = (FaultPlan){
          .on_step = rival_step, .on_step_arg = rival, .only_path_containing = STR_EMPTY};
-    rival->store         = store_fault_new(world->store, &rival->plan);
-    world->context.store = rival->store;
+    world_use_plan(world, &rival->plan);
     return rival;
 }
 
 static void rival_close(Rival *rival)
 {
     rival->world->context.store = rival->world->store;
-    store_close(rival->store);
 }
 
 static int64_t newest_version(World *world)
@@ -575,14 +572,12 @@ static void a_lost_answer_is_settled_by_reading_the_log(void **state)
         DeltaTable *table = create_table(world, "t");
         FaultPlan   plan  = {
                .fail_at_step = 1, .after_effect = after, .only_path_containing = STR("_delta_log/")};
-        Store *faulty        = store_fault_new(world->store, &plan);
-        world->context.store = faulty;
+        world_use_plan(world, &plan);
         append_rows(world, table, 1, 1);
         assert_int_equal(delta_table_get_version(table), 1);
         assert_int_equal(newest_version(world), 1);
         assert_int_equal(plan.step_count, after ? 1 : 2);
         world->context.store = world->store;
-        store_close(faulty);
         delta_table_close(table);
         world_close(world);
     }
@@ -592,21 +587,19 @@ static void a_machine_that_cannot_write_is_not_asked_again(void **state)
 {
     const int errors[] = {ENOSPC, EROFS, EACCES, EDQUOT};
     for (size_t i = 0; i < COUNT_OF(errors); i++) {
-        World       *world  = world_new(state);
-        DeltaTable  *table  = create_table(world, "t");
-        FaultPlan    plan   = {.fail_at_step         = 1,
-                               .error_errno          = errors[i],
-                               .only_path_containing = STR("_delta_log/")};
-        Store       *faulty = store_fault_new(world->store, &plan);
+        World       *world = world_new(state);
+        DeltaTable  *table = create_table(world, "t");
+        FaultPlan    plan  = {.fail_at_step         = 1,
+                              .error_errno          = errors[i],
+                              .only_path_containing = STR("_delta_log/")};
         DeltaOutcome outcome;
-        world->context.store = faulty;
+        world_use_plan(world, &plan);
         assert_false(try_append(world, table, 1, 1, NULL, &outcome));
         assert_int_equal(world->err.code, ERR_STORE);
         assert_int_equal(world->err.native, errors[i]);
         assert_int_equal(plan.step_count, 1);
         assert_int_equal(world->clock.slept_ns, 0);
         world->context.store = world->store;
-        store_close(faulty);
         append_rows(world, table, 1, 1);
         assert_int_equal(newest_version(world), 1);
         delta_table_close(table);

@@ -292,7 +292,7 @@ static void a_change_is_applied_to_what_the_winner_left(void **state)
                                "{\"metaData\":%.*s}\n",
                               STR_ARG(metadata))
                       .ptr;
-    world->context.store = store_fault_new(world->store, &plan);
+    world_use_plan(world, &plan);
     set_property(world, table, "delta.enableTypeWidening", "true");
     assert_int_equal(delta_table_get_version(table), 2);
     Str value;
@@ -303,7 +303,6 @@ static void a_change_is_applied_to_what_the_winner_left(void **state)
                            "\"readerFeatures\":[\"typeWidening\",\"timestampNtz\","
                            "\"deletionVectors\"],\"writerFeatures\":[\"typeWidening\","
                            "\"timestampNtz\",\"deletionVectors\",\"invariants\",\"appendOnly\"]"));
-    store_close(world->context.store);
     world->context.store = world->store;
     delta_table_close(table);
     world_close(world);
@@ -320,7 +319,7 @@ static void switching_them_on_records_version_and_time(void **state)
         FaultPlan plan = {
             .on_step = race, .on_step_arg = &racer, .only_path_containing = STR_EMPTY};
         world->clock.us -= INT64_C(1000000); /* the files are younger than our clock says */
-        world->context.store = store_fault_new(world->store, &plan);
+        world_use_plan(world, &plan);
         set_property(world, table, "delta.enableInCommitTimestamps", "true");
         int64_t version = delta_table_get_version(table);
         assert_int_equal(version, 1 + races);
@@ -339,7 +338,6 @@ static void switching_them_on_records_version_and_time(void **state)
                                    .ptr));
         set_property(world, table, "a", "1");
         assert_true(in_commit_ms(world, table, version + 1) > ms);
-        store_close(world->context.store);
         delta_table_close(table);
         world_close(world);
     }
@@ -354,11 +352,10 @@ static void they_are_recomputed_when_a_race_is_lost(void **state)
                        .lines = "{\"commitInfo\":{\"inCommitTimestamp\":1999999999999}}\n",
                        .left  = 1};
     FaultPlan plan  = {.on_step = race, .on_step_arg = &racer, .only_path_containing = STR_EMPTY};
-    world->context.store = store_fault_new(world->store, &plan);
+    world_use_plan(world, &plan);
     append_rows(world, table, 1, 1);
     assert_int_equal(delta_table_get_version(table), 3);
     assert_int_equal(in_commit_ms(world, table, 3), INT64_C(2000000000000));
-    store_close(world->context.store);
     world->context.store = world->store;
     delta_table_close(table);
     world_close(world);
