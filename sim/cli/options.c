@@ -337,7 +337,13 @@ typedef struct Words {
     char **argv;
     int    argc;
     int    at;
+    bool   is_given[OPTION_COUNT];
 } Words;
+
+static bool may_be_given_again(OptionId id)
+{
+    return !specs[id].value || id == OPTION_INIT || id == OPTION_KNOB;
+}
 
 static bool parse_option(CliOptions *options, Words *words, Str word, Err *err)
 {
@@ -350,6 +356,9 @@ static bool parse_option(CliOptions *options, Words *words, Str word, Err *err)
     if (id < 0) return unknown_option(options->command, name, err);
     if (!specs[id].value && inlined)
         return err_set(err, ERR_USAGE, "option %s takes no value", specs[id].name);
+    if (words->is_given[id] && !may_be_given_again((OptionId)id))
+        return err_set(err, ERR_USAGE, "option %s is given twice: give it once", specs[id].name);
+    words->is_given[id] = true;
     if (specs[id].value && !inlined) {
         if (words->at + 1 >= words->argc)
             return err_set(err, ERR_USAGE, "option %s needs a value: %s", specs[id].name,

@@ -335,12 +335,20 @@ static void split_list(Arena *arena, SettingValue *value)
     value->item_count = items.count;
 }
 
+/* Which of two values was meant is not ours to guess. A switch without a value may stand there again. */
+static bool refuse_second(Str name, bool is_list, Err *err)
+{
+    return err_set(err, ERR_USAGE, "option %.*s is given twice: give it once%s", STR_ARG(name),
+                   is_list ? ", its names separated by commas" : "");
+}
+
 /* A switch such as --bootstrap stands for true; --bootstrap=false takes it back. */
 static bool set_setting(Invocation *invocation, SettingId id, Words *words, Str name,
                         Str inline_value, Err *err)
 {
     SettingValue *value = &invocation->options.values[id];
 
+    if (value->origin.ptr) return refuse_second(name, setting_spec(id)->type == SETTING_LIST, err);
     *value = (SettingValue){.is_set = true, .origin = name, .text = STR("true")};
     if (setting_spec(id)->type == SETTING_BOOL) {
         if (inline_value.ptr) value->text = inline_value;
@@ -350,7 +358,7 @@ static bool set_setting(Invocation *invocation, SettingId id, Words *words, Str 
     if (setting_spec(id)->type == SETTING_LIST) split_list(invocation->arena, value);
     if (value->text.len ==
         0) { /* an empty option counts as absent: a blank LSN must not mean "from the beginning" */
-        *value = (SettingValue){.is_set = false};
+        *value = (SettingValue){.is_set = false, .origin = name};
         return true;
     }
     return setting_check(id, value, err);
@@ -371,6 +379,8 @@ static bool parse_option(Invocation *invocation, Words *words, Str word, Err *er
         return err_set(err, ERR_USAGE,
                        "--from is given twice; one pattern names several files, quoted from the "
                        "shell: --from 'copy/*.parquet'");
+    if (flag_specs[flag].value && invocation->flags[flag].ptr)
+        return refuse_second(str_from_c(flag_specs[flag].name), false, err);
     if (flag_specs[flag].value)
         return take_value(words, name, inline_value, &invocation->flags[flag], err);
     if (inline_value.ptr)

@@ -77,6 +77,22 @@ static bool read_scalar(Reader *reader, const yaml_node_t *node, Str *out, Err *
     return substitute(reader, node, scalar(node), out, err);
 }
 
+/* YAML's own word for nothing, which would else name a table. */
+static bool is_null(const yaml_node_t *node)
+{
+    Str text = node->type == YAML_SCALAR_NODE ? scalar(node) : STR_EMPTY;
+
+    return text.len > 0 && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (str_equal_c(text, "~") || str_equal_ignoring_case(text, STR("null")));
+}
+
+/* The same within a value: the name of something, which null cannot be. */
+static bool read_name(Reader *reader, const yaml_node_t *node, Str *out, Err *err)
+{
+    if (is_null(node)) return fail(reader, node, err, "a name is wanted here, not", scalar(node));
+    return read_scalar(reader, node, out, err);
+}
+
 static bool read_list(Reader *reader, const yaml_node_t *node, SettingValue *value, Err *err)
 {
     LIST(Str) items = {0};
@@ -86,8 +102,8 @@ static bool read_list(Reader *reader, const yaml_node_t *node, SettingValue *val
     } else if (node->type == YAML_SEQUENCE_NODE) {
         for (yaml_node_item_t *item = node->data.sequence.items.start;
              item < node->data.sequence.items.top; item++)
-            if (!read_scalar(reader, yaml_document_get_node(reader->document, *item),
-                             LIST_PUSH(reader->arena, &items), err))
+            if (!read_name(reader, yaml_document_get_node(reader->document, *item),
+                           LIST_PUSH(reader->arena, &items), err))
                 return false;
     } else {
         return fail(reader, node, err, "a list of names is wanted here", STR_EMPTY);
@@ -103,26 +119,22 @@ static bool read_table(Reader *reader, const yaml_node_t *node, SettingValue *va
     if (node->type != YAML_MAPPING_NODE) return read_scalar(reader, node, &value->text, err);
     for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
          pair < node->data.mapping.pairs.top; pair++) {
-        const yaml_node_t *key = yaml_document_get_node(reader->document, pair->key);
-        Str                name;
+        const yaml_node_t *key  = yaml_document_get_node(reader->document, pair->key);
+        const yaml_node_t *text = yaml_document_get_node(reader->document, pair->value);
+        Str                name, *into;
 
         if (!read_scalar(reader, key, &name, err)) return false;
         if (!str_equal_c(name, "path") && !str_equal_c(name, "label"))
             return fail(reader, key, err, "a table has path and label, not", name);
-        if (!read_scalar(reader, yaml_document_get_node(reader->document, pair->value),
-                         str_equal_c(name, "path") ? &value->text : &value->label, err))
-            return false;
+        into = str_equal_c(name, "path") ? &value->text : &value->label;
+        if (into->ptr) return fail(reader, key, err, "key given twice:", name);
+        if (is_null(text))
+            return fail(reader, key, err, "null is no value of this key, leave it out:", name);
+        if (!read_scalar(reader, text, into, err)) return false;
+        if (into->len == 0)
+            return fail(reader, key, err, "a text that is not empty is wanted for", name);
     }
-    return true;
-}
-
-/* YAML's own word for nothing, which would else name a table. */
-static bool is_null(const yaml_node_t *node)
-{
-    Str text = node->type == YAML_SCALAR_NODE ? scalar(node) : STR_EMPTY;
-
-    return text.len > 0 && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (str_equal_c(text, "~") || str_equal_ignoring_case(text, STR("null")));
+    return value->text.ptr || fail(reader, node, err, "a table needs a path", STR_EMPTY);
 }
 
 static bool is_name(SettingType type)
@@ -219,6 +231,17 @@ static bool read_streams(Reader *reader, const yaml_node_t *node, Err *err)
     return true;
 }
 
+/* Whether a pair before this one has the same key. */
+static bool is_second(const Reader *reader, const yaml_node_t *mapping,
+                      const yaml_node_pair_t *pair, Str name)
+{
+    for (yaml_node_pair_t *at = mapping->data.mapping.pairs.start; at < pair; at++) {
+        const yaml_node_t *key = yaml_document_get_node(reader->document, at->key);
+        if (key->type == YAML_SCALAR_NODE && str_equal(scalar(key), name)) return true;
+    }
+    return false;
+}
+
 static bool read_top(Reader *reader, const yaml_node_t *root, Err *err)
 {
     static const char *const names[] = {"source", "lake", "defaults", "streams"};
@@ -235,6 +258,8 @@ static bool read_top(Reader *reader, const yaml_node_t *root, Err *err)
         bool               ok;
 
         if (!read_scalar(reader, key, &name, err)) return false;
+        if (is_second(reader, root, pair, name))
+            return fail(reader, key, err, "key given twice:", name);
         if (str_equal_c(name, "source")) {
             ok = read_section(reader, value, SECTION_SOURCE, &reader->config->shared, err);
         } else if (str_equal_c(name, "lake")) {

@@ -53,8 +53,8 @@ class Chunked:
     # --- commands ---
 
     def common(self):
-        return self.lake.options(f"dbo_{self.table}", self.table, "--app-id", self.app_id, "--checkpoint", f"checkpoints/{self.table}",
-                                 "--num-partitions", "2", *self.more)
+        own = ["--app-id", self.app_id, "--checkpoint", f"checkpoints/{self.table}", "--num-partitions", "2"]
+        return self.lake.options(f"dbo_{self.table}", self.table, *overriding(own, self.more))
 
     def stream(self, *more):
         return ["stream", *self.common(), "--bootstrap", "--snapshot", "chunked", *more]

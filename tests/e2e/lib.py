@@ -82,6 +82,13 @@ class Server:
         return self.process.returncode
 
 
+def overriding(options, more):
+    """`options`, pairs of a name and its value, without those that `more` gives as well; then `more`: no option may be given twice."""
+    names = {word.split("=")[0] for word in more}
+    kept = [word for i in range(0, len(options), 2) if options[i] not in names for word in options[i:i + 2]]
+    return kept + list(more)
+
+
 class Lake:
     """A folder with a lake, and tidelake commands on it."""
 
@@ -89,15 +96,15 @@ class Lake:
         self.folder, self.server = pathlib.Path(folder), server
 
     def options(self, instance, table, *more):
-        return ["--connection", self.server.connection(), "--capture-instance", instance, "--root", str(self.folder), "--bronze", f"bronze/{table}",
-                "--facts", "ops/facts", "--control", "ops/control", *more]
+        return overriding(["--connection", self.server.connection(), "--capture-instance", instance, "--root", str(self.folder), "--bronze", f"bronze/{table}",
+                           "--facts", "ops/facts", "--control", "ops/control"], more)
 
     def stream(self, instance, table, *more, **kwargs):
-        return tidelake("stream", *self.options(instance, table, "--app-id", f"{table}-v1", "--checkpoint", f"checkpoints/{table}"), "--bootstrap",
-                        "--trigger", "available-now", *more, **kwargs)
+        own = ["--app-id", f"{table}-v1", "--checkpoint", f"checkpoints/{table}", "--trigger", "available-now"]
+        return tidelake("stream", "--bootstrap", *self.options(instance, table, *overriding(own, more)), **kwargs)
 
     def apply(self, instance, table, *more, **kwargs):
-        return tidelake("apply", *self.options(instance, table, "--silver", f"silver/{table}"), *more, **kwargs)
+        return tidelake("apply", *self.options(instance, table, *overriding(["--silver", f"silver/{table}"], more)), **kwargs)
 
     def query(self, table, sql):
         return json.loads(tidelake("table", "sql", str(self.folder / table), sql, "--json", check=True).stdout)["rows"]
@@ -150,8 +157,8 @@ class Driven(Lake):
         return options
 
     def start(self, log, *more):
-        return start_tidelake("stream", *self.options("dbo_parcel", "parcel", "--app-id", "parcel-v1", "--checkpoint", "checkpoints/parcel"),
-                              "--trigger", "available-now", "--num-partitions", "1", *more, stderr=log)
+        own = ["--app-id", "parcel-v1", "--checkpoint", "checkpoints/parcel", "--trigger", "available-now", "--num-partitions", "1"]
+        return start_tidelake("stream", *self.options("dbo_parcel", "parcel", *overriding(own, more)), stderr=log)
 
 
 def drivers():

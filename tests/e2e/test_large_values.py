@@ -35,7 +35,7 @@ def through(folder, name, driver, values):
         server.scan()
         lake = Lake(folder / "lake", server)
         connection = server.connection().replace("Driver=FreeTDS", f"Driver={driver}") + (";Encrypt=no" if name == "Microsoft" else "")
-        stream = ["stream", *lake.options("dbo_docs", "docs", "--app-id", "docs-v1", "--checkpoint", "checkpoints/docs"), "--connection", connection,
+        stream = ["stream", *lake.options("dbo_docs", "docs", "--app-id", "docs-v1", "--checkpoint", "checkpoints/docs", "--connection", connection),
                   "--trigger", "available-now", "--log-level", "error"]
         server.sql("INSERT INTO dbo.docs VALUES (0, 'small', NULL, NULL, 7);")
         server.scan()

@@ -82,6 +82,40 @@ static void a_wrong_option_is_refused_with_the_nearest_one(void **state)
     arena_close(arena);
 }
 
+/* What was meant is not ours to guess; a switch says the same again. */
+static void an_option_given_twice_is_refused(void **state)
+{
+    static const struct {
+        const char *words[5];
+        const char *message;
+    } cases[] = {
+        {{"--interval", "5s", "--interval", "6s"}, "--interval is given twice: give it once"},
+        {{"--interval=5s", "--interval=5s"}, "--interval is given twice"},
+        {{"--fetch-rows", "1", "--fetch_rows", "2"}, "--fetch_rows is given twice"},
+        {{"--starting-lsn", "", "--starting-lsn", "latest"}, "--starting-lsn is given twice"},
+        {{"--snapshot-keys", "a", "--snapshot-keys", "b"}, "separated by commas"},
+        {{"--bootstrap", "--bootstrap=false"}, "--bootstrap is given twice"},
+        {{"-c", "a", "--config", "b"}, "--config is given twice"},
+        {{"--log-level", "info", "--log-level=warn"}, "--log-level is given twice"},
+        {{"--max-batches", "1", "--max-batches", "2"}, "--max-batches is given twice"}};
+    Arena     *arena = arena_new();
+    Invocation invocation;
+    Err        err = ERR_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_false(parse(arena, cases[i].words, &invocation, &err));
+        assert_err(&err, ERR_USAGE, cases[i].message);
+        assert_int_equal(err_exit_status(err.code), 2);
+        err_clear(&err);
+    }
+    assert_ok(parse(arena, WORDS("--json", "--json", "--no-progress", "--no-progress"), &invocation,
+                    &err),
+              &err);
+    assert_true(invocation.json);
+    arena_close(arena);
+}
+
 static bool options_of(Arena *arena, const char *const *words, StreamOptions *out, Err *err)
 {
     Invocation    invocation;
@@ -176,6 +210,7 @@ int main(void)
         cmocka_unit_test(options_take_their_value_in_both_forms),
         cmocka_unit_test(an_empty_option_counts_as_absent),
         cmocka_unit_test(a_wrong_option_is_refused_with_the_nearest_one),
+        cmocka_unit_test(an_option_given_twice_is_refused),
         cmocka_unit_test(what_this_version_cannot_do_is_refused_before_anything_is_read),
         cmocka_unit_test(what_is_missing_is_named_with_its_option),
     };

@@ -120,6 +120,13 @@ static void an_error_names_file_line_and_the_nearest_key(void **state)
          ":3", "already that of another stream"},
         {"defaults:\n  trigger: interval\n  silver: null\n", ":3", "leave it out: silver"},
         {"lake: {facts: ~}\n", ":1", "leave it out: facts"},
+        {"lake:\n  facts: {path: null}\n", ":2", "leave it out: path"},
+        {"lake:\n  facts:\n    path: f\n    label: ~\n", ":4", "leave it out: label"},
+        {"lake:\n  facts:\n    path:\n", ":3", "not empty is wanted for path"},
+        {"lake:\n  facts: {path: a, path: b}\n", ":2", "given twice: path"},
+        {"lake:\n  facts: {label: a}\n", ":2", "a table needs a path"},
+        {"defaults: {snapshot_keys: [a, null]}\n", ":1", "a name is wanted here, not null"},
+        {"lake: {root: a}\nlake: {facts: f}\n", ":2", "given twice: lake"},
         {"defaults: {connection: x}\n", ":1", "unknown key connection"}};
     Config config;
     Err    err = ERR_INIT;

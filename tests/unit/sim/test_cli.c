@@ -93,6 +93,7 @@ static void wrong_options_say_what_is_allowed(void **state)
         {CLI_SERVE, {"--server=a:1"}, "did you mean --server-version?"},
         {CLI_SERVE, {"--zzzzzzzzzzzzzzzzzzzzzzz"}, "`tidesim serve --help` lists them"},
         {CLI_SERVE, {"--listen"}, "--listen needs a value: HOST:PORT"},
+        {CLI_SERVE, {"--clock=real", "--clock=virtual"}, "--clock is given twice: give it once"},
         {CLI_SERVE, {"--listen", "here"}, "--listen is \"here\"; allowed: HOST:PORT"},
         {CLI_SERVE, {"--listen", "h:70000"}, "HOST:PORT"},
         {CLI_SERVE, {"--login", "sa"}, "USER:PASSWORD"},
