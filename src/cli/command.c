@@ -292,6 +292,11 @@ static bool unknown_option(const Command *command, Str name, Err *err)
     Nearest nearest = nearest_to(name);
     char    option[80];
 
+    if (str_starts_with(name, STR("--")) && setting_find(str_slice(name, 2, name.len), true) >= 0)
+        return err_set(err, ERR_USAGE,
+                       "unknown option %.*s: `tidelake %s` does not take it; it may stand in the "
+                       "configuration file",
+                       STR_ARG(name), command->name);
     for (size_t i = 0; i < command->setting_count; i++) {
         (void)snprintf(option, sizeof option, "--%s", setting_spec(command->settings[i])->key);
         nearest_offer(&nearest, str_from_c(option));

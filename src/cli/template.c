@@ -130,8 +130,10 @@ static bool ask_source(const ChosenStream *streams, Names *names, size_t count, 
     if (source.connection.len == 0)
         return err_set(err, ERR_CONFIG,
                        "{schema} and {table} are asked from the source, and `connection` is "
-                       "missing, or names a variable that the environment lacks: give it in the "
-                       "configuration file, and set the variable");
+                       "missing, or names a variable that the environment lacks: give it under "
+                       "`source` in the configuration file, and set the variable; or write the "
+                       "names of %.*s out",
+                       STR_ARG(streams[0].name));
     for (size_t i = 0; i < count; i++)
         wanted[i] = streams[i].name;
     ok = mssql_open(&open, &mssql, err) &&

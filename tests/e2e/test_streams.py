@@ -169,7 +169,13 @@ def names_that_several_streams_would_share_are_refused_before_anything_starts(fo
         path.write_text(path.read_text().replace(server.connection(), "${TIDELAKE_NOT_SET}"))
         result = tidelake("verdict", "show", *arguments)
         equal(result.code, 2)
-        holds(result.last_error(), "{schema} and {table}", "`connection`", "set the variable")
+        holds(result.last_error(), "{schema} and {table}", "`connection`", "under `source` in the configuration file", "set the variable", "dbo_orders out")
+        result = tidelake("verdict", "show", *arguments, "--connection", server.connection())
+        equal(result.code, 2)
+        holds(result.last_error(), "--connection", "`tidelake verdict` does not take it; it may stand in the configuration file")
+        result = tidelake("verdict", "show", *arguments, "--control", "a", "--control", "b")
+        equal(result.code, 2)
+        holds(result.last_error(), "--control is given twice")
         equal(lake.folder.exists(), False)
 
 

@@ -64,7 +64,9 @@ static void a_wrong_option_is_refused_with_the_nearest_one(void **state)
     } cases[]        = {{{"--bronz", "x"}, "did you mean --bronze?"},
                         {{"--maxcommits-per-batch", "1"}, "did you mean --max-commits-per-batch?"},
                         {{"--captur", "x"}, "did you mean --capture-instance?"},
-                        {{"--silver", "x"}, "unknown option --silver"},
+                        {{"--silver", "x"},
+                         "unknown option --silver: `tidelake stream` does not take it; it may stand in "
+                                "the configuration file"},
                         {{"--app-id"}, "needs a value"},
                         {{"--json=yes"}, "takes no value"},
                         {{"--log-level", "loud"}, "error, warn, info, debug, trace"},
