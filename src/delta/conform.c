@@ -131,6 +131,11 @@ static bool conform_next(RowStream *stream, RowBlock *out, Err *err)
     return true;
 }
 
+static void conform_release(RowStream *stream)
+{
+    row_stream_release(((ConformStream *)stream)->inner);
+}
+
 static bool match_columns(const Schema *have, const Schema *want, ptrdiff_t *source, Arena *arena,
                           Err *err)
 {
@@ -161,7 +166,10 @@ bool conform_open(RowStream *rows, const Schema *schema, const Schema *stored, A
     ConformStream *conform = ARENA_NEW(arena, ConformStream);
 
     *conform = (ConformStream){
-        .base    = {.schema = *stored, .row_limit = rows->row_limit, .next = conform_next},
+        .base    = {.schema    = *stored,
+                    .row_limit = rows->row_limit,
+                    .next      = conform_next,
+                    .release   = conform_release},
         .names   = *schema,
         .inner   = rows,
         .source  = ARENA_ARRAY(arena, ptrdiff_t, schema->column_count + 1),

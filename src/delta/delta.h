@@ -195,7 +195,16 @@ void delta_writer_index_column(DeltaWriter *writer, Str column);
  * nothing was written. The add's strings live in `arena`. */
 bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out,
                         Err *err) MUST_CHECK;
-/* The same from a query on a session of the same Duck. */
+/* The same into as many files as the rows want: one with large values has a file of its own, so that
+ * memory holds it as seldom as can be. `out` gets none without rows; what a failure leaves is
+ * removed. Rows keep their order from file to file. */
+typedef struct DeltaAdds {
+    DeltaAdd *items;
+    size_t    count, capacity;
+} DeltaAdds;
+bool delta_writer_write_files(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdds *out,
+                              Err *err) MUST_CHECK;
+/* As delta_writer_write, from a query on a session of the same Duck. */
 bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str select_sql,
                               Arena *arena, DeltaAdd *add_out, Err *err) MUST_CHECK;
 /* Rows that go from a live file without writing it anew (delta.md 2.7). */

@@ -4,12 +4,14 @@
 
 #include "delta/conform.h"
 #include "delta/deletion_vector.h"
+#include "delta/large_rows.h"
 
 #include <assert.h>
 
 /* Rows are held in memory until their group is full, by every connection that writes at once
  * (5.12). */
 #define ROW_GROUP_BYTES  (INT64_C(8) << 20)
+#define WHOLE_FILE_BYTES (INT64_C(1) << 40) /* a row group that ends with its file */
 #define PREFIX_CHARS_MAX 32
 
 static void choose_codec(DeltaWriter *writer, const Header *header)
@@ -219,24 +221,92 @@ static bool fail_default(const DeltaWriter *writer, size_t column, Err *err)
                    STR_ARG(writer->table_path), STR_ARG(writer->schema.columns[column].name));
 }
 
+/* The rows in the table's shape; what is opened is to be closed after a failure, too. */
+static bool open_conform(DeltaWriter *writer, RowStream *rows, Arena *arena, RowStream **out,
+                         Err *err)
+{
+    *out = NULL;
+    if (!conform_open(rows, &writer->schema, &writer->mapping.stored, arena, out, err))
+        return false;
+    for (size_t i = 0; i < writer->schema.column_count; i++)
+        if (writer->needs_value[i] && !conform_supplies(*out, i))
+            return fail_default(writer, i, err);
+    return true;
+}
+
+/* `rows` in the table's shape into one file; `local_out` (may be NULL): where it is. */
+static bool write_file(DeltaWriter *writer, RowStream *rows, const DuckWriteOptions *options,
+                       Arena *arena, DeltaAdd *add_out, Str *local_out, Err *err)
+{
+    Arena   *scratch = arena_new();
+    Str      name    = new_file_name(writer, scratch);
+    Str      local;
+    DuckFile file;
+
+    bool ok = store_staging_file(writer->staging, name, scratch, &local, err) &&
+              duck_parquet_write(writer->context->duck, rows, local, options, scratch, &file, err);
+    if (ok && file.row_count > 0) fill_add(writer, name, &file, arena, add_out);
+    if (ok && local_out) *local_out = str_copy(arena, local);
+    arena_close(scratch);
+    return ok;
+}
+
 bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out,
                         Err *err)
 {
     Arena     *scratch = arena_new();
     RowStream *conform = NULL;
-    Str        name    = new_file_name(writer, scratch);
-    Str        local;
-    DuckFile   file;
 
     *add_out = (DeltaAdd){.path = STR_EMPTY, .stats = STR_EMPTY};
-    bool ok  = conform_open(rows, &writer->schema, &writer->mapping.stored, scratch, &conform, err);
-    for (size_t i = 0; ok && i < writer->schema.column_count; i++)
-        if (writer->needs_value[i] && !conform_supplies(conform, i))
-            ok = fail_default(writer, i, err);
-    ok = ok && store_staging_file(writer->staging, name, scratch, &local, err) &&
-         duck_parquet_write(writer->context->duck, conform, local, &writer->options, scratch, &file,
-                            err);
-    if (ok && file.row_count > 0) fill_add(writer, name, &file, arena, add_out);
+    bool ok  = open_conform(writer, rows, scratch, &conform, err) &&
+              write_file(writer, conform, &writer->options, arena, add_out, NULL, err);
+    conform_close(conform);
+    arena_close(scratch);
+    return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));
+}
+
+/* --- several files --- */
+
+typedef struct WrittenFiles {
+    LIST(Str) locals; /* to remove when a later one fails */
+} WrittenFiles;
+
+static bool write_next_file(DeltaWriter *writer, LargeRows *large, Arena *arena, Arena *scratch,
+                            WrittenFiles *files, DeltaAdds *out, bool *has_rows, Err *err)
+{
+    DuckWriteOptions options = writer->options;
+    DeltaAdd         add     = {.path = STR_EMPTY, .stats = STR_EMPTY};
+    bool             is_large;
+    Str              local = STR_EMPTY;
+
+    if (!large_rows_find_file(large, has_rows, &is_large, err)) return false;
+    if (!*has_rows) return true;
+    if (is_large) options.row_group_bytes = WHOLE_FILE_BYTES;
+    if (!write_file(writer, large_rows_of_file(large), &options, scratch, &add, &local, err))
+        return false;
+    *LIST_PUSH(scratch, &files->locals) = local;
+    *LIST_PUSH(arena, out)              = delta_add_copy(arena, &add);
+    return true;
+}
+
+bool delta_writer_write_files(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdds *out,
+                              Err *err)
+{
+    Arena       *scratch  = arena_new();
+    RowStream   *conform  = NULL;
+    WrittenFiles files    = {0};
+    bool         has_rows = true;
+
+    *out    = (DeltaAdds){0};
+    bool ok = open_conform(writer, rows, scratch, &conform, err);
+    if (ok) {
+        LargeRows *large = large_rows_new(conform, scratch);
+        while (ok && has_rows)
+            ok = write_next_file(writer, large, arena, scratch, &files, out, &has_rows, err);
+    }
+    for (size_t i = 0; !ok && i < files.locals.count; i++)
+        duck_discard_file(files.locals.items[i]);
+    if (!ok) *out = (DeltaAdds){0};
     conform_close(conform);
     arena_close(scratch);
     return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));

@@ -68,6 +68,9 @@ bool duck_parquet_write(Duck *duck, RowStream *rows, Str local_path,
                         const DuckWriteOptions *options, Arena *arena, DuckFile *out,
                         Err *err) MUST_CHECK;
 
+/* After an error: nothing is left at the path, or nothing in it where it cannot be removed. */
+void duck_discard_file(Str local_path);
+
 /* --- queries --- */
 
 /* One connection of the query instance, with its temp tables. One thread at a time. */

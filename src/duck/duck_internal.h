@@ -212,8 +212,6 @@ bool duck_register_adds(duckdb_connection connection, Duck *duck, Err *err) MUST
 bool duck_read_copy_stats(Connection *connection, duckdb_result *result, const Schema *schema,
                           Str local_path, bool is_one_group, Arena *arena, DuckFile *out,
                           Err *err) MUST_CHECK;
-/* After an error: nothing is left at the path, or nothing in it where it cannot be removed. */
-void duck_discard_file(Str local_path);
 
 /* Parts of a checkpoint's query, for typed statistics: the column that texts are read as, and the
  * list of what is selected; duck_checkpoint_typed.c */

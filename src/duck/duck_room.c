@@ -1,13 +1,14 @@
-/* duck_room.c - memory for single values that a share of memory_limit has no place for. On its way
+/* duck_room.c - memory for rows with values that a share of memory_limit has no place for. On its way
  * into a file libduckdb holds a value up to three times: among the rows of its group, in the page,
- * and as the compressed page. So the writers' share grows by that as long as a stream of rows has
- * such a value. */
+ * and as the compressed page. It reserves more than it fills: pages are powers of two, compressed
+ * ones the longest that they might be. So the writers' share grows by that as long as a stream of
+ * rows has such a row. */
 #include "duck/duck_internal.h"
 
 #include <stdio.h>
 
 #define ROOM_FROM_BYTES ((size_t)8 << 20) /* smaller ones are what the share is for */
-#define ROOM_TIMES      3
+#define ROOM_TIMES      5
 
 static bool set_limit(Duck *duck, int64_t bytes, Err *err)
 {
@@ -33,24 +34,24 @@ static bool change_room(Duck *duck, int64_t by, Err *err)
     return ok;
 }
 
-/* A value that large ends its block, so the last row tells. */
-static size_t largest_value(const RowBlock *block)
+/* A row that large ends its block, so the last one tells. Its columns are all there at once. */
+static size_t last_row_bytes(const RowBlock *block)
 {
-    size_t largest = 0;
+    size_t bytes = 0;
 
     for (size_t i = 0; i < block->column_count; i++)
         if (column_type_is_text(block->columns[i].type) &&
             !column_is_null(&block->columns[i], block->row_count - 1))
-            largest = MAX(largest, column_str(&block->columns[i], block->row_count - 1).len);
-    return largest;
+            bytes += column_str(&block->columns[i], block->row_count - 1).len;
+    return bytes;
 }
 
 bool duck_make_room(RowSource *source, Err *err)
 {
-    size_t  largest = source->block.row_count ? largest_value(&source->block) : 0;
-    int64_t wanted  = (int64_t)largest * ROOM_TIMES;
+    size_t  bytes  = source->block.row_count ? last_row_bytes(&source->block) : 0;
+    int64_t wanted = (int64_t)bytes * ROOM_TIMES;
 
-    if (source->duck->options.memory_limit_bytes <= 0 || largest < ROOM_FROM_BYTES ||
+    if (source->duck->options.memory_limit_bytes <= 0 || bytes < ROOM_FROM_BYTES ||
         wanted <= source->room_bytes)
         return true;
     if (!change_room(source->duck, wanted - source->room_bytes, err)) return false;

@@ -57,18 +57,6 @@ static bool needs_bronze(Batch *batch, bool *out, Err *err)
                              batch->end.lsn, out, err);
 }
 
-static size_t drop_empty(DeltaAdd *adds, size_t count, int64_t *written)
-{
-    size_t kept = 0;
-
-    *written = 0;
-    for (size_t i = 0; i < count; i++) {
-        *written += adds[i].row_count;
-        if (adds[i].row_count > 0) adds[kept++] = adds[i];
-    }
-    return kept;
-}
-
 /* Only a replay may find its batch written: a new one was written by a run we know nothing of, up
  * to an end that is not ours. */
 static bool check_written(Batch *batch, DeltaOutcome outcome, const char *table, Err *err)
@@ -87,10 +75,8 @@ static bool read_and_append(Batch *batch, Err *err)
 {
     Stream      *stream = batch->stream;
     DeltaWriter *writer = NULL;
-    DeltaAdd    *adds;
+    DeltaAdds    adds;
     DeltaOutcome outcome;
-    int64_t      written;
-    size_t       count;
     bool         needed, ok = false;
     ReadParts    parts = {.method     = "read changes",
                           .what       = "batch",
@@ -115,12 +101,12 @@ static bool read_and_append(Batch *batch, Err *err)
     parts.writer = writer;
     mssql_forget_ahead(stream->mssql); /* what is asked from here on is younger than the rows */
     if (!read_parts(stream->env, stream->mssql, &parts, batch->arena, &adds, err)) goto done;
-    count = drop_empty(adds, batch->range_count, &written);
-    if (!batch_check_read(batch, written, err)) goto done;
+    if (!batch_check_read(batch, read_parts_rows(&adds), err)) goto done;
     batch->counts = batch_fold_counts(batch->metrics, batch->range_count);
-    ok = count == 0 || (bronze_append_batch(stream->bronze, writer, adds, count, stream->sink_id,
-                                            stream->next_batch, &batch->counts, &outcome, err) &&
-                        check_written(batch, outcome, "bronze", err));
+    ok = adds.count == 0 ||
+         (bronze_append_batch(stream->bronze, writer, adds.items, adds.count, stream->sink_id,
+                              stream->next_batch, &batch->counts, &outcome, err) &&
+          check_written(batch, outcome, "bronze", err));
 done:
     bronze_writer_finish(stream->bronze, writer);
     return ok;

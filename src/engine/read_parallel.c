@@ -3,15 +3,16 @@
 #include "engine/read_parallel.h"
 
 #include "base/limits.h"
+#include "base/list.h"
 
 #include <stdatomic.h>
 
 typedef struct PartResult {
-    size_t   index;
-    bool     ok;
-    Err      err;
-    Arena   *arena; /* holds the add's strings */
-    DeltaAdd add;
+    size_t    index;
+    bool      ok;
+    Err       err;
+    Arena    *arena; /* holds the adds */
+    DeltaAdds adds;
 } PartResult;
 
 /* What the readers of one call share besides the queues. */
@@ -88,6 +89,11 @@ static bool wanted_next(RowStream *stream, RowBlock *out, Err *err)
     return true;
 }
 
+static void wanted_release(RowStream *stream)
+{
+    row_stream_release(((WantedRows *)stream)->inner);
+}
+
 /* Reads what must be empty: there is no table yet for rows to go to. */
 static bool drain_empty(RowStream *rows, Err *err)
 {
@@ -106,11 +112,13 @@ static bool read_once(Reader *reader, PartResult *part, Err *err)
     bool       ok     = reader->parts->open(reader->parts->arg, part->index, arena, &rows, err);
     WantedRows wanted = {.inner = rows, .reader = reader};
 
-    if (ok) wanted.base = (RowStream){.schema = rows->schema, .next = wanted_next};
+    if (ok) wanted.base = (RowStream){
+            .schema = rows->schema, .next = wanted_next, .release = wanted_release};
     if (ok && !reader->parts->writer)
         ok = drain_empty(&wanted.base, err);
     else if (ok)
-        ok = delta_writer_write(reader->parts->writer, &wanted.base, part->arena, &part->add, err);
+        ok = delta_writer_write_files(reader->parts->writer, &wanted.base, part->arena, &part->adds,
+                                      err);
     if (!ok) uncount(&wanted);
     row_stream_close(rows);
     arena_close(arena);
@@ -121,8 +129,8 @@ static void read_part(Reader *reader, PartResult *part)
 {
     for (int attempt = 1;; attempt++) {
         err_clear(&part->err);
-        part->add = (DeltaAdd){0};
-        part->ok  = read_once(reader, part, &part->err);
+        part->adds = (DeltaAdds){0};
+        part->ok   = read_once(reader, part, &part->err);
         if (part->ok || atomic_load(&reader->shared->must_stop) ||
             !mssql_should_retry_read(reader->mssql, reader->parts->method, attempt, &part->err))
             return;
@@ -141,9 +149,8 @@ static void run(void *arg)
     }
 }
 
-/* Takes the results in; keeps the first error and gives out no further part after it. */
-static bool collect(const ReadParts *parts, Queue *todo, Queue *done, Shared *shared, Arena *arena,
-                    DeltaAdd *adds, Err *err)
+/* Waits for the results; keeps the first error and gives out no further part after it. */
+static bool collect(const ReadParts *parts, Queue *todo, Queue *done, Shared *shared, Err *err)
 {
     size_t count = parts->count;
     bool   ok    = true;
@@ -155,7 +162,6 @@ static bool collect(const ReadParts *parts, Queue *todo, Queue *done, Shared *sh
         if (!queue_pop(done, -1, &item)) return false;
         part = item;
         if (part->ok) {
-            adds[part->index] = delta_add_copy(arena, &part->add);
             if (i == 0 && count > 1 && parts->on_waiting) parts->on_waiting(parts->on_waiting_arg);
         } else if (ok) {
             ok = err_copy(err, &part->err);
@@ -167,7 +173,18 @@ static bool collect(const ReadParts *parts, Queue *todo, Queue *done, Shared *sh
     return ok;
 }
 
-bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdd **adds_out,
+/* The files of all parts, in their order. */
+static DeltaAdds join_adds(const PartResult *results, size_t count, Arena *arena)
+{
+    DeltaAdds all = {0};
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < results[i].adds.count; j++)
+            *LIST_PUSH(arena, &all) = delta_add_copy(arena, &results[i].adds.items[j]);
+    return all;
+}
+
+bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdds *adds_out,
                 Err *err)
 {
     size_t      reader_count = (size_t)MIN(MIN(parts->partitions, (int64_t)parts->count),
@@ -180,7 +197,7 @@ bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, De
     bool        ok;
 
     if (env->on_progress) shared.began_ns = clock_monotonic_ns(env->clock);
-    *adds_out = ARENA_ARRAY(arena, DeltaAdd, parts->count + 1);
+    *adds_out = (DeltaAdds){0};
     for (size_t i = 0; i < parts->count; i++) {
         results[i] = (PartResult){.index = i, .arena = arena_new()};
         (void)queue_push(todo, &results[i]); /* there is room for all */
@@ -194,15 +211,25 @@ bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, De
                                    .shared = &shared};
         readers[i].task = sched_spawn(env->sched, "reader", run, &readers[i]);
     }
-    ok = collect(parts, todo, done, &shared, arena, *adds_out, err);
+    ok = collect(parts, todo, done, &shared, err);
     queue_close(todo);
     for (size_t i = 0; i < reader_count; i++)
         sched_join(env->sched, readers[i].task);
     queue_close(done);
+    if (ok) *adds_out = join_adds(results, parts->count, arena);
     for (size_t i = 0; i < parts->count; i++)
         arena_close(results[i].arena);
     queue_free(todo);
     queue_free(done);
     if (env->on_progress) tell(env, parts, &shared, true);
     return ok;
+}
+
+int64_t read_parts_rows(const DeltaAdds *adds)
+{
+    int64_t rows = 0;
+
+    for (size_t i = 0; i < adds->count; i++)
+        rows += adds->items[i].row_count;
+    return rows;
 }

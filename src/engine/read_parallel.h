@@ -1,5 +1,5 @@
-/* read_parallel.h - reads the parts of a batch or snapshot side by side: a task, a connection and a
- * staged file each. */
+/* read_parallel.h - reads the parts of a batch or snapshot side by side: a task, a connection and
+ * staged files each. */
 #ifndef TIDELAKE_ENGINE_READ_PARALLEL_H
 #define TIDELAKE_ENGINE_READ_PARALLEL_H
 
@@ -27,10 +27,11 @@ typedef struct ReadParts {
     const ChunkProgress *chunks;    /* NULL: it is no wave */
 } ReadParts;
 
-/* Reads every part; `adds_out[i]` (in `arena`) tells what part i wrote, row_count 0 when it had no
- * rows. A transient error reads the part again from its start, its staged rows gone
+/* Reads every part; `adds_out` (in `arena`): the files they wrote, in the order of the parts, each
+ * with rows. A transient error reads the part again from its start, its staged rows gone
  * (sqlserver.md 1.14). The first error stops the others. */
-bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdd **adds_out,
+bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdds *adds_out,
                 Err *err) MUST_CHECK;
+int64_t read_parts_rows(const DeltaAdds *adds);
 
 #endif

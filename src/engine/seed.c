@@ -245,8 +245,7 @@ static bool read_and_append(Seed *seed, int64_t *rows_out, Err *err)
     const StreamOptions *options = stream->options;
     Arena               *arena   = arena_new();
     DeltaWriter         *writer  = NULL;
-    DeltaAdd            *adds;
-    size_t               add_count;
+    DeltaAdds            adds;
     bool                 ok    = false;
     ReadParts            parts = {.method     = "read copy",
                                   .what       = "seed",
@@ -266,8 +265,8 @@ static bool read_and_append(Seed *seed, int64_t *rows_out, Err *err)
         goto done;
     parts.writer = writer;
     if (!read_parts(stream->env, stream->mssql, &parts, arena, &adds, err)) goto done;
-    add_count = snapshot_drop_empty_adds(adds, seed->part_count, rows_out);
-    ok        = append(seed, writer, adds, add_count, arena, err);
+    *rows_out = read_parts_rows(&adds);
+    ok        = append(seed, writer, adds.items, adds.count, arena, err);
 done:
     delta_writer_close(writer);
     arena_close(arena);

@@ -165,19 +165,6 @@ static bool plan_read(SnapshotRead *read, Arena *arena, Err *err)
     return ok;
 }
 
-size_t snapshot_drop_empty_adds(DeltaAdd *adds, size_t count, int64_t *rows_out)
-{
-    size_t kept = 0;
-
-    *rows_out = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (adds[i].row_count == 0) continue;
-        *rows_out += adds[i].row_count;
-        adds[kept++] = adds[i];
-    }
-    return kept;
-}
-
 static bool append(SnapshotRead *read, DeltaWriter *writer, const DeltaAdd *adds, size_t count,
                    Arena *scratch, Err *err)
 {
@@ -196,8 +183,7 @@ static bool read_and_append(SnapshotRead *read, int64_t *rows_out, Err *err)
     Arena               *arena   = arena_new();
     DeltaWriter         *writer  = NULL;
     const StreamOptions *options = read->options;
-    DeltaAdd            *adds;
-    size_t               add_count;
+    DeltaAdds            adds;
     ReadParts            parts = {.method     = "read table",
                                   .what       = "snapshot",
                                   .name       = options->capture_instance,
@@ -213,8 +199,8 @@ static bool read_and_append(SnapshotRead *read, int64_t *rows_out, Err *err)
     if (!bronze_writer_open(read->bronze, read->purpose, &writer, err)) goto done;
     parts.writer = writer;
     if (!read_parts(read->env, read->mssql, &parts, arena, &adds, err)) goto done;
-    add_count = snapshot_drop_empty_adds(adds, read->plan.part_count, rows_out);
-    ok        = append(read, writer, adds, add_count, arena, err);
+    *rows_out = read_parts_rows(&adds);
+    ok        = append(read, writer, adds.items, adds.count, arena, err);
 done:
     delta_writer_close(writer);
     arena_close(arena);

@@ -51,7 +51,5 @@ bool snapshot_write_bootstrap(Facts *facts, const StreamOptions *options, const 
 /* The names a table's rows may stand under in bronze, the configured one first. */
 const Str *snapshot_names(const StreamOptions *options, const CaptureTable *table, Arena *arena,
                           size_t *count_out);
-/* Keeps the adds that hold rows together at the front, and counts them. */
-size_t snapshot_drop_empty_adds(DeltaAdd *adds, size_t count, int64_t *rows_out);
 
 #endif

@@ -32,7 +32,7 @@ typedef struct Wave {
     int64_t       idle_us;    /* between that run's read and this one */
     int64_t       rows;
     DeltaWriter  *writer;
-    DeltaAdd     *adds; /* one per partition with rows */
+    DeltaAdd     *adds; /* of what the partitions wrote */
     size_t        add_count;
     ChunkProgress progress;
     Arena        *arena; /* of all this */

@@ -79,6 +79,11 @@ static bool part_next(RowStream *stream, RowBlock *out, Err *err)
     return true;
 }
 
+static void part_release(RowStream *stream)
+{
+    row_stream_release(((PartRows *)stream)->inner);
+}
+
 static void part_close(RowStream *stream)
 {
     PartRows *part = (PartRows *)stream;
@@ -97,8 +102,9 @@ static bool open_part(void *arg, size_t index, Arena *arena, RowStream **out, Er
     *part = (PartRows){
         .stream = {.schema = bronze_row_schema(arena, context->captured,
                                                context->options->source.include_command_id),
-                   .next   = part_next,
-                   .close  = part_close},
+                   .next    = part_next,
+                   .close   = part_close,
+                   .release = part_release},
         .read   = read,
         .at     = index};
     *out = &part->stream;
@@ -115,6 +121,7 @@ bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
     WaveRead  read  = {.context    = context,
                        .wave       = wave,
                        .partitions = MIN(wave->chunk_count, (size_t)context->connections)};
+    DeltaAdds adds;
     ReadParts parts = {.method         = "read chunk",
                        .what           = "backfill",
                        .chunks         = &wave->progress,
@@ -132,9 +139,10 @@ bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
     if (!bronze_writer_open(bronze, wave_purpose(context, wave->arena), &wave->writer, err))
         return false;
     parts.writer = wave->writer;
-    if (!read_parts(context->env, context->mssql, &parts, wave->arena, &wave->adds, err))
-        return false;
-    wave->add_count = snapshot_drop_empty_adds(wave->adds, read.partitions, &wave->rows);
+    if (!read_parts(context->env, context->mssql, &parts, wave->arena, &adds, err)) return false;
+    wave->adds      = adds.items;
+    wave->add_count = adds.count;
+    wave->rows      = read_parts_rows(&adds);
     return true;
 }
 

@@ -384,6 +384,11 @@ static bool changes_next(RowStream *stream, RowBlock *out, Err *err)
     return convert_block(changes, &block, out, err);
 }
 
+static void changes_release(RowStream *stream)
+{
+    row_stream_release(&((ChangeStream *)stream)->result->stream);
+}
+
 static void changes_close(RowStream *stream)
 {
     ChangeStream *changes = (ChangeStream *)stream;
@@ -513,8 +518,9 @@ bool mssql_read_changes(Mssql *mssql, const ChangeRange *range, const Schema *co
                                .is_last             = range->is_last};
     *changes = (ChangeStream){
         .stream         = {.schema = bronze_row_schema(own, &kept, with_id),
-                           .next   = changes_next,
-                           .close  = changes_close},
+                           .next    = changes_next,
+                           .close   = changes_close,
+                           .release = changes_release},
         .mssql          = mssql,
         .arena          = own,
         .block_arena    = arena_new(),

@@ -71,6 +71,11 @@ static bool table_next(RowStream *stream, RowBlock *out, Err *err)
     return true;
 }
 
+static void table_release(RowStream *stream)
+{
+    row_stream_release(&((TableStream *)stream)->result->stream);
+}
+
 static void table_close(RowStream *stream)
 {
     TableStream *table = (TableStream *)stream;
@@ -176,8 +181,9 @@ bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_ou
     *row_count_out = 0;
     *stream        = (TableStream){
                .stream         = {.schema = bronze_row_schema(own, &kept, with_id),
-                                  .next   = table_next,
-                                  .close  = table_close},
+                                  .next    = table_next,
+                                  .close   = table_close,
+                                  .release = table_release},
                .mssql          = mssql,
                .arena          = own,
                .constant_arena = arena_new(),

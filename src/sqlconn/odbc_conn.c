@@ -137,12 +137,14 @@ static OdbcResult *result_new(OdbcConn *conn, const SqlQuery *query)
     Arena      *arena  = arena_new();
     OdbcResult *result = ARENA_NEW(arena, OdbcResult);
 
-    result->base.stream.next  = odbc_result_next;
-    result->base.stream.close = odbc_result_close;
-    result->arena             = arena;
-    result->block_arena       = arena_new();
-    result->conn              = conn;
-    result->has_more          = query->has_more;
+    result->base.stream.next    = odbc_result_next;
+    result->base.stream.close   = odbc_result_close;
+    result->base.stream.release = odbc_result_release;
+    result->arena               = arena;
+    result->block_arena         = arena_new();
+    result->conn                = conn;
+    result->has_more            = query->has_more;
+    result->ahead_err           = ERR_INIT;
     if (query->has_more) result->base.next_result = odbc_result_next_result;
     return result;
 }

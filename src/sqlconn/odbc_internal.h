@@ -177,6 +177,9 @@ struct OdbcResult {
     LongValue     value;
     SQLWCHAR     *piece; /* where text comes to; NULL until a long value is read */
     bool          has_long;
+    bool          is_ahead; /* a row was fetched that is in no block yet */
+    bool          has_failed_ahead;
+    Err           ahead_err;
     bool          at_end;
     bool          has_more; /* results behind this one are wanted */
     bool    is_between;     /* the rows of one result have ended, the next one was not asked for */
@@ -190,6 +193,7 @@ struct OdbcResult {
 bool odbc_result_bind(OdbcResult *result, const SqlQuery *query, Err *err);
 bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err);
 void odbc_result_close(RowStream *stream);
+void odbc_result_release(RowStream *stream);
 /* A call failed: what that says of the connection. */
 void odbc_result_fail(OdbcResult *result, const Err *err);
 /* Moves to the first result that has columns; `*has_columns_out` false at the end of them all. */

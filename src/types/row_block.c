@@ -171,6 +171,11 @@ void row_stream_close(RowStream *stream)
     if (stream != NULL && stream->close != NULL) stream->close(stream);
 }
 
+void row_stream_release(RowStream *stream)
+{
+    if (stream->release != NULL) stream->release(stream);
+}
+
 typedef struct BlockStream {
     RowStream base;
     RowBlock  block; /* row_count 0 once it was given */

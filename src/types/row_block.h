@@ -55,11 +55,15 @@ struct RowStream {
     /* A block with row_count > 0, or at the end true and row_count 0. A block is good until the
      * next call on the same stream. */
     bool (*next)(RowStream *stream, RowBlock *out, Err *err);
-    void (*close)(RowStream *stream); /* may be NULL */
+    void (*close)(RowStream *stream);   /* may be NULL */
+    void (*release)(RowStream *stream); /* may be NULL */
 };
 
 bool row_stream_next(RowStream *stream, RowBlock *out, Err *err) MUST_CHECK;
 void row_stream_close(RowStream *stream); /* accepts NULL */
+/* The block at hand is not looked at any more: what it holds may go before the next one is asked
+ * for. What fails here is told by that call. */
+void row_stream_release(RowStream *stream);
 
 /* Rows made by hand, value by value, for the small tables (facts, control, plans) and tests. All
  * memory is the arena's. */
