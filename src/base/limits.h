@@ -17,6 +17,10 @@
 #define LIMIT_QUEUE_ITEMS            1024 /* items of any queue */
 #define LIMIT_PARTITIONS             64   /* connections one batch or snapshot may use */
 #define LIMIT_PATH_BYTES             4096
-#define LIMIT_VALUE_BYTES            ((size_t)2147483647) /* one LOB value */
+/* One text or binary value. A page of a Parquet file tells its length, before and after compression,
+ * as a signed 32-bit number: the value, what stands before it, and what it may grow by where it does not
+ * compress must stay below 2 GiB. */
+#define LIMIT_VALUE_MIB   2047
+#define LIMIT_VALUE_BYTES ((size_t)LIMIT_VALUE_MIB << 20)
 
 #endif

@@ -109,8 +109,9 @@ duckdb_logical_type duck_logical_type(ColumnType type); /* to be destroyed */
 /* false when the lake has no such type. Nested ones: duck_nested.c. */
 bool duck_column_type(duckdb_logical_type logical, ColumnType *out);
 /* Puts `count` values from `from` on into the vector. Text is not copied: it must live until
- * libduckdb asks for more. */
-void duck_fill_vector(duckdb_vector vector, const ColumnVector *column, size_t from, size_t count);
+ * libduckdb asks for more. ERR_LIMIT: one is longer than LIMIT_VALUE_BYTES. */
+bool duck_fill_vector(duckdb_vector vector, const ColumnVector *column, size_t from, size_t count,
+                      Err *err) MUST_CHECK;
 /* The vector's values as a column, text pointing into the vector. */
 ColumnVector duck_column_of_vector(Arena *arena, duckdb_vector vector, ColumnType type,
                                    size_t count);

@@ -82,7 +82,6 @@ static void fill_validity(duckdb_vector vector, const uint64_t *validity, size_t
 
 static void set_string(duckdb_string_t *out, Str text)
 {
-    assert(text.len <= LIMIT_VALUE_BYTES);
     *out                      = (duckdb_string_t){0};
     out->value.inlined.length = (uint32_t)text.len;
     if (text.len <= INLINE_BYTES) {
@@ -93,15 +92,21 @@ static void set_string(duckdb_string_t *out, Str text)
     out->value.pointer.ptr = (char *)(uintptr_t)text.ptr; /* libduckdb only reads it */
 }
 
-static void fill_text(duckdb_string_t *out, const ColumnVector *column, size_t from, size_t count)
+static bool fill_text(duckdb_string_t *out, const ColumnVector *column, size_t from, size_t count,
+                      Err *err)
 {
     const Str *texts = column->data;
     for (size_t i = 0; i < count; i++) {
         bool is_null = column_is_null(column, from + i);
         assert(!VERIFY_UTF8 || is_null || column->type.kind != TYPE_STRING ||
                utf8_is_valid(texts[from + i]));
+        if (!is_null && texts[from + i].len > LIMIT_VALUE_BYTES)
+            return err_set(err, ERR_LIMIT,
+                           "a value is longer than %d MiB, the most that a data file can hold",
+                           LIMIT_VALUE_MIB);
         set_string(&out[i], is_null ? STR_EMPTY : texts[from + i]);
     }
+    return true;
 }
 
 /* Adding zero turns -0.0, which statistics order wrongly, into 0.0 (delta.md 3.3.8). */
@@ -117,21 +122,22 @@ static void fill_doubles(double *out, const double *values, size_t count)
         out[i] = values[i] + 0.0;
 }
 
-void duck_fill_vector(duckdb_vector vector, const ColumnVector *column, size_t from, size_t count)
+bool duck_fill_vector(duckdb_vector vector, const ColumnVector *column, size_t from, size_t count,
+                      Err *err)
 {
     void  *out   = duckdb_vector_get_data(vector);
     size_t width = column_type_width(column->type);
 
     assert(count > 0);
     if (column->validity) fill_validity(vector, column->validity, from, count);
-    if (column_type_is_text(column->type))
-        fill_text(out, column, from, count);
-    else if (column->type.kind == TYPE_FLOAT)
+    if (column_type_is_text(column->type)) return fill_text(out, column, from, count, err);
+    if (column->type.kind == TYPE_FLOAT)
         fill_floats(out, (const float *)column->data + from, count);
     else if (column->type.kind == TYPE_DOUBLE)
         fill_doubles(out, (const double *)column->data + from, count);
     else
         memcpy(out, (const char *)column->data + from * width, count * width);
+    return true;
 }
 
 /* --- out --- */

@@ -33,19 +33,22 @@ static bool pull(RowSource *source, Err *err)
 }
 
 /* The next slice of the block, at most `limit` rows, into the chunk. */
-static void give(RowSource *source, duckdb_data_chunk chunk, size_t limit)
+static bool give(RowSource *source, duckdb_data_chunk chunk, size_t limit, Err *err)
 {
     const RowBlock *block = &source->block;
     size_t          count = MIN(block->row_count - source->row_index, limit);
 
     for (size_t i = 0; i < block->column_count && count > 0; i++) {
-        assert(column_type_equal(block->columns[i].type, source->rows->schema.columns[i].type));
-        duck_fill_vector(duckdb_data_chunk_get_vector(chunk, i), &block->columns[i],
-                         source->row_index, count);
+        const Column *column = &source->rows->schema.columns[i];
+        assert(column_type_equal(block->columns[i].type, column->type));
+        if (!duck_fill_vector(duckdb_data_chunk_get_vector(chunk, i), &block->columns[i],
+                              source->row_index, count, err))
+            return err_context(err, "column %.*s", STR_ARG(column->name));
     }
     duckdb_data_chunk_set_size(chunk, count);
     source->row_index += count;
     source->slice_count += count > 0;
+    return true;
 }
 
 /* --- the table function --- */
@@ -82,9 +85,7 @@ static void rows_next(duckdb_function_info info, duckdb_data_chunk chunk)
 {
     RowSource *source = ((CopyStatement *)duckdb_function_get_bind_data(info))->source;
 
-    if (pull(source, &source->err))
-        give(source, chunk, duckdb_vector_size());
-    else
+    if (!pull(source, &source->err) || !give(source, chunk, duckdb_vector_size(), &source->err))
         duckdb_function_set_error(info,
                                   "the row stream failed"); /* its Err is what the caller gets */
 }
@@ -166,7 +167,8 @@ static bool append_rows(DuckSession *session, RowSource *source, Str table_name,
         ok = pull(source, err);
         if (!ok || source->block.row_count == 0) break;
         duckdb_data_chunk_reset(chunk);
-        give(source, chunk, duckdb_vector_size());
+        ok = give(source, chunk, duckdb_vector_size(), err);
+        if (!ok) break;
         state = duckdb_append_data_chunk(appender, chunk);
     }
     if (ok && state == DuckDBSuccess) state = duckdb_appender_close(appender);

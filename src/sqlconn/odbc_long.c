@@ -15,7 +15,10 @@
 static bool reserve(LongValue *value, size_t more, Err *err)
 {
     if (more > LIMIT_VALUE_BYTES - value->len)
-        return err_set(err, ERR_LIMIT, "a value is longer than %zu bytes", LIMIT_VALUE_BYTES);
+        return err_set(err, ERR_LIMIT,
+                       "a value is longer than %d MiB as UTF-8 or bytes, the most that a data file "
+                       "can hold; leave the column out",
+                       LIMIT_VALUE_MIB);
     if (more <= value->capacity - value->len) return true;
     value->capacity = MAX(value->capacity * 2, value->len + more);
     value->bytes    = mem_realloc(value->bytes, value->capacity);
@@ -124,7 +127,8 @@ bool odbc_read_long(OdbcResult *result, size_t index, size_t row, Err *err)
     result->value.len = 0;
     if (is_text ? !read_text(result, index, &is_null, err)
                 : !read_bytes(result, index, &is_null, err))
-        return false;
+        return err_context(err, "column %.*s",
+                           STR_ARG(result->base.stream.schema.columns[index].name));
     column->lengths[row] = is_null ? SQL_NULL_DATA : (SQLLEN)result->value.len;
     column->strs[row]    = is_null ? (Str){NULL, 0} : keep(result);
     return true;
