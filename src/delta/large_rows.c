@@ -10,7 +10,7 @@ struct LargeRows {
     bool          is_large; /* the file's rows: one */
     bool          is_given; /* that row was handed out */
     bool          at_end;
-    ColumnVector *columns;  /* of that row */
+    ColumnVector *columns; /* of that row */
     uint64_t     *validity;
 };
 
@@ -34,8 +34,7 @@ static bool pull(LargeRows *large, Err *err)
     if (large->at_end) return true;
     if (!row_stream_next(large->inner, &large->block, err)) return false;
     large->at_end = large->block.row_count == 0;
-    if (!large->at_end)
-        large->ends_large = is_large_row(&large->block, large->block.row_count - 1);
+    if (!large->at_end) large->ends_large = is_large_row(&large->block, large->block.row_count - 1);
     return true;
 }
 
@@ -47,10 +46,10 @@ static RowBlock last_row(LargeRows *large)
     for (size_t i = 0; i < large->block.column_count; i++) {
         const ColumnVector *from = &large->block.columns[i];
         large->validity[i]       = !column_is_null(from, row);
-        large->columns[i]        = (ColumnVector){
-            .type     = from->type,
-            .data     = (const char *)from->data + row * column_type_width(from->type),
-            .validity = &large->validity[i]};
+        large->columns[i]        = (ColumnVector){.type = from->type,
+                                                  .data = (const char *)from->data +
+                                                          row * column_type_width(from->type),
+                                                  .validity = &large->validity[i]};
     }
     return (RowBlock){large->columns, large->block.column_count, 1};
 }

@@ -103,7 +103,7 @@ static bool read_and_append(Batch *batch, Err *err)
     if (!read_parts(stream->env, stream->mssql, &parts, batch->arena, &adds, err)) goto done;
     if (!batch_check_read(batch, read_parts_rows(&adds), err)) goto done;
     batch->counts = batch_fold_counts(batch->metrics, batch->range_count);
-    ok = adds.count == 0 ||
+    ok            = adds.count == 0 ||
          (bronze_append_batch(stream->bronze, writer, adds.items, adds.count, stream->sink_id,
                               stream->next_batch, &batch->counts, &outcome, err) &&
           check_written(batch, outcome, "bronze", err));

@@ -112,7 +112,8 @@ static bool read_once(Reader *reader, PartResult *part, Err *err)
     bool       ok     = reader->parts->open(reader->parts->arg, part->index, arena, &rows, err);
     WantedRows wanted = {.inner = rows, .reader = reader};
 
-    if (ok) wanted.base = (RowStream){
+    if (ok)
+        wanted.base = (RowStream){
             .schema = rows->schema, .next = wanted_next, .release = wanted_release};
     if (ok && !reader->parts->writer)
         ok = drain_empty(&wanted.base, err);

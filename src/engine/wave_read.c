@@ -100,8 +100,8 @@ static bool open_part(void *arg, size_t index, Arena *arena, RowStream **out, Er
 
     (void)err;
     *part = (PartRows){
-        .stream = {.schema = bronze_row_schema(arena, context->captured,
-                                               context->options->source.include_command_id),
+        .stream = {.schema  = bronze_row_schema(arena, context->captured,
+                                                context->options->source.include_command_id),
                    .next    = part_next,
                    .close   = part_close,
                    .release = part_release},
@@ -118,9 +118,9 @@ Str wave_purpose(const WaveContext *context, Arena *arena)
 
 bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err)
 {
-    WaveRead  read  = {.context    = context,
-                       .wave       = wave,
-                       .partitions = MIN(wave->chunk_count, (size_t)context->connections)};
+    WaveRead  read = {.context    = context,
+                      .wave       = wave,
+                      .partitions = MIN(wave->chunk_count, (size_t)context->connections)};
     DeltaAdds adds;
     ReadParts parts = {.method         = "read chunk",
                        .what           = "backfill",

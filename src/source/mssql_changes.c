@@ -517,7 +517,7 @@ bool mssql_read_changes(Mssql *mssql, const ChangeRange *range, const Schema *co
                                .capture_lag_seconds = (double)NAN,
                                .is_last             = range->is_last};
     *changes = (ChangeStream){
-        .stream         = {.schema = bronze_row_schema(own, &kept, with_id),
+        .stream         = {.schema  = bronze_row_schema(own, &kept, with_id),
                            .next    = changes_next,
                            .close   = changes_close,
                            .release = changes_release},

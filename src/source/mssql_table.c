@@ -180,7 +180,7 @@ bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_ou
     *out           = NULL;
     *row_count_out = 0;
     *stream        = (TableStream){
-               .stream         = {.schema = bronze_row_schema(own, &kept, with_id),
+               .stream         = {.schema  = bronze_row_schema(own, &kept, with_id),
                                   .next    = table_next,
                                   .close   = table_close,
                                   .release = table_release},

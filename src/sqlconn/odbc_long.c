@@ -12,17 +12,20 @@
 
 /* Room for `more` bytes. Large blocks grow by moving pages, not bytes; what is not written takes no
  * memory. */
-static bool reserve(LongValue *value, size_t more, Err *err)
+static void reserve(LongValue *value, size_t more)
 {
-    if (more > LIMIT_VALUE_BYTES - value->len)
-        return err_set(err, ERR_LIMIT,
-                       "a value is longer than %d MiB as UTF-8 or bytes, the most that a data file "
-                       "can hold; leave the column out",
-                       LIMIT_VALUE_MIB);
-    if (more <= value->capacity - value->len) return true;
+    if (more <= value->capacity - value->len) return;
     value->capacity = MAX(value->capacity * 2, value->len + more);
     value->bytes    = mem_realloc(value->bytes, value->capacity);
-    return true;
+}
+
+static bool check_length(const LongValue *value, Err *err)
+{
+    return value->len <= LIMIT_VALUE_BYTES ||
+           err_set(err, ERR_LIMIT,
+                   "a value is longer than %d MiB as UTF-8 or bytes, the most that a data file can "
+                   "hold; leave the column out",
+                   LIMIT_VALUE_MIB);
 }
 
 typedef enum Piece { PIECE_MORE, PIECE_LAST, PIECE_NULL, PIECE_NONE, PIECE_FAILED } Piece;
@@ -57,11 +60,11 @@ static bool append_units(LongValue *value, SQLWCHAR *units, size_t count, bool i
 {
     size_t now = count - (!is_last && count > 0 && is_high_surrogate(units[count - 1]));
 
-    if (!reserve(value, now * 3, err)) return false;
+    reserve(value, now * 3);
     value->len += utf16le_to_utf8((const uint8_t *)units, now, value->bytes + value->len);
     *carried = count - now;
     if (*carried) units[0] = units[now];
-    return true;
+    return check_length(value, err);
 }
 
 static bool read_text(OdbcResult *result, size_t index, bool *is_null_out, Err *err)
@@ -88,13 +91,14 @@ static bool read_bytes(OdbcResult *result, size_t index, bool *is_null_out, Err 
     size_t     got;
 
     for (;;) {
-        if (!reserve(value, PIECE_BYTES, err)) return false;
+        reserve(value, PIECE_BYTES);
         Piece piece = get_piece(result, index, value->bytes + value->len, PIECE_BYTES, 0, &got,
                                 err);
         if (piece == PIECE_FAILED) return false;
         *is_null_out = piece == PIECE_NULL;
         if (*is_null_out) return true;
         value->len += got;
+        if (!check_length(value, err)) return false;
         if (piece != PIECE_MORE) return true;
     }
 }
