@@ -9,6 +9,7 @@
 #define PREFIX_COLUMNS    6
 #define SUFFIX_COLUMNS    3
 #define SNAPSHOT_ATTEMPTS 10 /* others may append batches meanwhile */
+#define HISTORY_PAGE      64 /* commits looked at together, newest first */
 
 bool bronze_open(DeltaContext *context, const TableRef *ref, Bronze **out, Err *err)
 {
@@ -222,10 +223,7 @@ bool bronze_append_batch(Bronze *bronze, DeltaWriter *writer, const DeltaAdd *ad
     return ok;
 }
 
-/* The batch's commit, looked for from the newest version back; the history holds it unless log
- * clean-up took it. */
-static bool find_batch_commit(Bronze *bronze, Str sink_id, int64_t batch_id, bool *found,
-                              BatchCounts *counts, Err *err)
+bool bronze_find_commit(Bronze *bronze, BronzeCommitTest test, void *arg, bool *found, Err *err)
 {
     Arena *scratch = arena_new();
     bool   ok      = true;
@@ -234,17 +232,30 @@ static bool find_batch_commit(Bronze *bronze, Str sink_id, int64_t batch_id, boo
     for (int64_t to = delta_table_get_version(bronze->table); ok && to >= 0 && !*found;
          to -= HISTORY_PAGE) {
         DeltaHistoryEntry *entries;
-        size_t             count;
+        size_t             count = 0;
 
         arena_reset(scratch);
         ok = delta_table_history(bronze->context, bronze->ref.path, MAX(0, to - HISTORY_PAGE + 1),
                                  to, scratch, &entries, &count, err);
         for (size_t i = 0; ok && i < count && !*found; i++)
-            *found = payload_parse_batch(entries[i].user_metadata, sink_id, batch_id, counts);
+            *found = test(arg, entries[i].user_metadata);
         if (count == 0) break;
     }
     arena_close(scratch);
     return ok;
+}
+
+typedef struct BatchCommit {
+    Str          sink_id;
+    int64_t      batch_id;
+    BatchCounts *counts;
+} BatchCommit;
+
+static bool is_of_batch(void *arg, Str user_metadata)
+{
+    BatchCommit *wanted = arg;
+
+    return payload_parse_batch(user_metadata, wanted->sink_id, wanted->batch_id, wanted->counts);
 }
 
 /* --- whose rows --- */
@@ -304,8 +315,9 @@ bool bronze_find_batch(Bronze *bronze, Str sink_id, int64_t batch_id, bool *is_i
     if (bronze->table) ok = delta_table_refresh(bronze->table, err);
     if (ok && bronze->table && delta_table_find_txn(bronze->table, sink_id, &version) &&
         version >= batch_id) {
-        *is_in = true;
-        ok     = find_batch_commit(bronze, sink_id, batch_id, has_counts, counts, err);
+        *is_in             = true;
+        BatchCommit wanted = {.sink_id = sink_id, .batch_id = batch_id, .counts = counts};
+        ok                 = bronze_find_commit(bronze, is_of_batch, &wanted, has_counts, err);
     }
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }

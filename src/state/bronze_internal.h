@@ -14,7 +14,11 @@ struct Bronze {
                                   to add */
 };
 
-#define HISTORY_PAGE 64 /* commits looked at together, newest first */
+/* Is this the commit that is looked for? Keeps of it what it wants. */
+typedef bool (*BronzeCommitTest)(void *arg, Str user_metadata);
+/* Looks from the newest version back; the history holds a commit unless log clean-up took it. */
+bool bronze_find_commit(Bronze *bronze, BronzeCommitTest test, void *arg, bool *found,
+                        Err *err) MUST_CHECK;
 
 /* What the next append brings; NULL: nothing new. */
 const Schema *bronze_pending_schema(const Bronze *bronze);

@@ -34,33 +34,24 @@ bool bronze_open_staged(Bronze *bronze, DeltaStaged *staged, Arena *arena, Delta
            err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }
 
-static bool find_tag(Bronze *bronze, Str key, int64_t wave, Arena *arena, bool *found, WaveTag *out,
-                     Err *err)
+typedef struct WaveCommit {
+    Str      key;
+    int64_t  wave;
+    Arena   *arena; /* of the tag */
+    WaveTag *tag;
+} WaveCommit;
+
+static bool is_of_wave(void *arg, Str user_metadata)
 {
-    Arena *scratch = arena_new();
-    bool   ok      = true;
+    WaveCommit *wanted  = arg;
+    Arena      *scratch = arena_new();
+    WaveTag     tag;
+    bool        is_it = payload_parse_wave_tag(user_metadata, scratch, &tag) &&
+                 str_equal(tag.key, wanted->key) && tag.wave == wanted->wave;
 
-    *found = false;
-    for (int64_t to = delta_table_get_version(bronze->table); ok && to >= 0 && !*found;
-         to -= HISTORY_PAGE) {
-        DeltaHistoryEntry *entries;
-        size_t             count;
-
-        arena_reset(scratch);
-        ok = delta_table_history(bronze->context, bronze->ref.path, MAX(0, to - HISTORY_PAGE + 1),
-                                 to, scratch, &entries, &count, err);
-        for (size_t i = 0; ok && i < count && !*found; i++) {
-            WaveTag tag;
-
-            if (!payload_parse_wave_tag(entries[i].user_metadata, scratch, &tag) ||
-                !str_equal(tag.key, key) || tag.wave != wave)
-                continue;
-            *found = payload_parse_wave_tag(str_copy(arena, entries[i].user_metadata), arena, out);
-        }
-        if (ok && count == 0) break;
-    }
     arena_close(scratch);
-    return ok;
+    return is_it && payload_parse_wave_tag(str_copy(wanted->arena, user_metadata), wanted->arena,
+                                           wanted->tag);
 }
 
 bool bronze_find_wave(Bronze *bronze, Str key, int64_t wave, Arena *arena, bool *is_in,
@@ -74,8 +65,9 @@ bool bronze_find_wave(Bronze *bronze, Str key, int64_t wave, Arena *arena, bool 
     if (bronze->table) ok = delta_table_refresh(bronze->table, err);
     if (ok && bronze->table && delta_table_find_txn(bronze->table, key, &version) &&
         version >= wave) {
-        *is_in = true;
-        ok     = find_tag(bronze, key, wave, arena, has_tag, out, err);
+        *is_in            = true;
+        WaveCommit wanted = {.key = key, .wave = wave, .arena = arena, .tag = out};
+        ok                = bronze_find_commit(bronze, is_of_wave, &wanted, has_tag, err);
     }
     return ok || err_context(err, "bronze table %.*s", STR_ARG(bronze->ref.label));
 }

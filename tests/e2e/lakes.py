@@ -158,10 +158,7 @@ class LibraryLake:
 
     def silver_equals_source(self, server):
         for name, entry in self.tables.items():
-            silver = self.folder / self.path(entry["silver"] or self.label(f"lake/silver/{name}"))
-            compared = subprocess.run([program("demo-compare"), "--connection", server.connection(), "--table", f"dbo.{name}", "--silver", str(silver)],
-                                      capture_output=True, text=True, timeout=300)
-            equal(compared.returncode, 0, f"{name} against its source: {compared.stdout[-1500:]}{compared.stderr[-1500:]}")
+            silver_is_source(server, name, self.folder / self.path(entry["silver"] or self.label(f"lake/silver/{name}")))
 
     def checkpoint_files(self, entry):
         folder = self.folder / entry["position"]["directory"]

@@ -89,6 +89,17 @@ def overriding(options, more):
     return kept + list(more)
 
 
+def compare(server, name, silver):
+    """demo-compare of a table and its silver; code 0: they are equal."""
+    return subprocess.run([program("demo-compare"), "--connection", server.connection(), "--table", f"dbo.{name}", "--silver", str(silver)],
+                          capture_output=True, text=True, timeout=300)
+
+
+def silver_is_source(server, name, silver):
+    compared = compare(server, name, silver)
+    equal(compared.returncode, 0, f"{name} against its source: {compared.stdout[-2000:]}{compared.stderr[-2000:]}")
+
+
 class Lake:
     """A folder with a lake, and tidelake commands on it."""
 
@@ -113,8 +124,7 @@ class Lake:
         return json.loads(tidelake("table", "history", str(self.folder / table), "--json", check=True).stdout)["rows"]
 
     def compare(self, table):
-        return subprocess.run([program("demo-compare"), "--connection", self.server.connection(), "--table", f"dbo.{table}", "--silver",
-                               str(self.folder / "silver" / table)], capture_output=True, text=True, timeout=300)
+        return compare(self.server, table, self.folder / "silver" / table)
 
     def log(self, table):
         """The actions of a Delta table's commits, oldest first, read without tidelake: [(version, [action, ...])]."""

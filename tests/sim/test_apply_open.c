@@ -5,27 +5,6 @@
 #include "state/payload_chunks.h"
 #include "support/backfill.h"
 
-static void run_stream(World *world)
-{
-    StreamOptions options = shop_chunked();
-
-    (void)world_stream(world, &options);
-}
-
-static BackfillResult run_wave(World *world, const BackfillOptions *options)
-{
-    BackfillOptions one = *options;
-
-    one.max_waves = OPT_I64(1);
-    return world_backfill(world, &one);
-}
-
-static Str silver(World *world)
-{
-    return world_rows(world,
-                      "SELECT string_agg(id || ':' || note, ' ' ORDER BY id) FROM {" SILVER "}");
-}
-
 /* A wave is recorded as soon as the plans are looked at: the facts were read before. */
 typedef struct Intruder {
     World                 *world;
@@ -40,7 +19,7 @@ static void record_a_wave(void *arg, uint64_t step, const char *operation, Str p
     (void)step, (void)operation;
     if (intruder->has_come || str_find(path, STR(PLANS), 0) < 0) return;
     intruder->has_come = true;
-    (void)run_wave(intruder->world, intruder->options);
+    (void)world_backfill_waves(intruder->world, intruder->options, 1);
 }
 
 static void a_wave_recorded_between_facts_and_plans_waits(void **state) /* T4.2 */
@@ -52,19 +31,19 @@ static void a_wave_recorded_between_facts_and_plans_waits(void **state) /* T4.2 
     Intruder        intruder = {.world = world, .options = &options};
 
     world_commit(world, "INSERT INTO dbo.orders SELECT value, 'a' FROM GENERATE_SERIES(1, 6)");
-    run_stream(world);
-    (void)run_wave(world, &options);
+    (void)shop_run_chunked(world);
+    (void)world_backfill_waves(world, &options, 1);
     process->plan = (FaultPlan){
         .count_reads = true, .on_step = record_a_wave, .on_step_arg = &intruder};
     assert_ok(process_apply(process, &apply), &process->err);
     assert_true(intruder.has_come);
     assert_int_equal(process->apply.waves_applied, 1);
     process_close(process);
-    assert_str_is(silver(world), "1:a 2:a\n");
+    assert_str_is(shop_silver(world), "1:a 2:a\n");
     assert_rows(world, "0\n",
                 "SELECT snapshot_wave FROM {" CONTROL "} WHERE table_name = '" SILVER "'");
     assert_int_equal(world_apply(world, &apply).waves_applied, 1);
-    assert_str_is(silver(world), "1:a 2:a 3:a 4:a\n");
+    assert_str_is(shop_silver(world), "1:a 2:a 3:a 4:a\n");
     world_close(world);
 }
 
@@ -108,13 +87,13 @@ static void a_snapshot_of_the_old_shape_finishes_in_it(void **state) /* T4.44, T
     (void)world_apply(world, &apply);
     world_commit(world, "DELETE FROM dbo.orders WHERE id IN (2, 5)"); /* which no stream reads */
     open_in_the_old_shape(world, 1, 8);
-    run_stream(world);
-    (void)run_wave(world, &options);
+    (void)shop_run_chunked(world);
+    (void)world_backfill_waves(world, &options, 1);
     (void)world_apply(world, &apply);
-    assert_str_is(silver(world), "1:a 3:a 4:a 5:a 6:a 7:a 8:a\n"); /* 2 went with [-,4) */
-    (void)run_wave(world, &options);
+    assert_str_is(shop_silver(world), "1:a 3:a 4:a 5:a 6:a 7:a 8:a\n"); /* 2 went with [-,4) */
+    (void)world_backfill_waves(world, &options, 1);
     (void)world_apply(world, &apply);
-    assert_str_is(silver(world), "1:a 3:a 4:a 6:a 7:a 8:a\n"); /* 5 with the next chunk */
+    assert_str_is(shop_silver(world), "1:a 3:a 4:a 6:a 7:a 8:a\n"); /* 5 with the next chunk */
     assert_int_equal(world_backfill(world, &options).state, BACKFILL_DONE);
     assert_true(world_apply(world, &apply).rebuilt);
     assert_silver_is_source(world, "orders", "id, note");
@@ -144,18 +123,18 @@ static void datetime_keys_go_with_their_own_chunk(void **state) /* T4.55 */
                         "('2026-01-03T00:00:00.013', 'd')");
     (void)world_stream(world, &early);
     (void)world_apply(world, &apply);
-    run_stream(world);
-    (void)run_wave(world, &options); /* [-,.007) */
+    (void)shop_run_chunked(world);
+    (void)world_backfill_waves(world, &options, 1); /* [-,.007) */
     assert_rows(world, "-|.007\n.007|.010\n.010|-\n",
                 "WITH c AS (SELECT unnest(json_extract(detail, '$.chunks[*]')) AS c FROM {" PLANS
                 "} WHERE event = 'snapshot_plan') SELECT right(json_extract_string(c, '$[0]'), 4), "
                 "right(json_extract_string(c, '$[1]'), 4) FROM c");
     world_commit(world, "DELETE FROM dbo.orders");
-    (void)run_wave(world, &options); /* [.007,.010) */
+    (void)world_backfill_waves(world, &options, 1); /* [.007,.010) */
     (void)world_apply(world, &apply);
     assert_rows(world, "a c d\n", "SELECT string_agg(note, ' ' ORDER BY id) FROM {" SILVER "}");
-    assert_int_equal(run_wave(world, &options).state, BACKFILL_DONE);
-    run_stream(world);
+    assert_int_equal(world_backfill_waves(world, &options, 1).state, BACKFILL_DONE);
+    (void)shop_run_chunked(world);
     (void)world_apply(world, &apply);
     assert_silver_is_source(world, "orders", "id, note");
     world_close(world);

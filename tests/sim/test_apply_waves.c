@@ -3,30 +3,11 @@
 
 #include "support/backfill.h"
 
-static void run_stream(World *world)
-{
-    StreamOptions stream = shop_chunked();
-
-    (void)world_stream(world, &stream);
-}
-
-static BackfillResult run_waves(World *world, BackfillOptions options, int64_t waves)
-{
-    options.max_waves = OPT_I64(waves);
-    return world_backfill(world, &options);
-}
-
 static ApplyResult run_apply(World *world)
 {
     ApplyOptions apply = shop_apply();
 
     return world_apply(world, &apply);
-}
-
-static Str silver(World *world)
-{
-    return world_rows(world,
-                      "SELECT string_agg(id || ':' || note, ' ' ORDER BY id) FROM {" SILVER "}");
 }
 
 static Str position(World *world)
@@ -43,32 +24,33 @@ static void waves_are_applied_as_they_come(void **state) /* T7.7, T7.19 */
     ApplyResult     applied;
 
     world_commit(world, "INSERT INTO dbo.orders SELECT value, 'a' FROM GENERATE_SERIES(1, 8)");
-    run_stream(world);
+    (void)shop_run_chunked(world);
     world_commit(world, "DELETE FROM dbo.orders WHERE id = 2");
     world_commit(world, "INSERT INTO dbo.orders VALUES (10, 'a')");
-    run_stream(world);
+    (void)shop_run_chunked(world);
     applied = run_apply(world);
     assert_int_equal(applied.waves_applied, 0);
-    assert_str_is(silver(world), "10:a\n");
+    assert_str_is(shop_silver(world), "10:a\n");
     assert_str_is(position(world), "false|true|-|false\n");
 
-    BackfillResult wave = run_waves(world, options, 1); /* [-,5); [5,8) and [8,9) are left */
+    BackfillResult wave = world_backfill_waves(world, &options,
+                                               1); /* [-,5); [5,8) and [8,9) are left */
     assert_int_equal(wave.chunks_done, 1);
     world_commit(world, "DELETE FROM dbo.orders WHERE id = 5");
     world_commit(world, "UPDATE dbo.orders SET note = 'b' WHERE id = 4");
-    run_stream(world);
+    (void)shop_run_chunked(world);
     applied = run_apply(world);
     assert_int_equal(applied.waves_applied, 1);
-    assert_str_is(silver(world), "1:a 3:a 4:b 10:a\n"); /* 2 and 5 are not brought back */
+    assert_str_is(shop_silver(world), "1:a 3:a 4:b 10:a\n"); /* 2 and 5 are not brought back */
     assert_str_is(position(world), "false|true|0|false\n");
     assert_int_equal(run_apply(world).waves_applied, 0);
 
-    wave = run_waves(world, options, 1);
+    wave = world_backfill_waves(world, &options, 1);
     world_commit(world, "DELETE FROM dbo.orders WHERE id = 1");
     world_commit(world, "UPDATE dbo.orders SET id = 66 WHERE id = 6");
-    run_stream(world);
+    (void)shop_run_chunked(world);
     applied = run_apply(world);
-    assert_str_is(silver(world), "3:a 4:b 7:a 10:a 66:a\n");
+    assert_str_is(shop_silver(world), "3:a 4:b 7:a 10:a 66:a\n");
     (void)world_backfill(world, &options);
     applied = run_apply(world);
     assert_true(applied.rebuilt);
@@ -90,16 +72,17 @@ static void keys_that_a_chunk_lacks_go_with_it(void **state) /* T7.14 */
     early.checkpoint = STR("checkpoints/early");
     (void)world_stream(world, &early);
     (void)run_apply(world);
-    assert_str_is(silver(world), "1:a 2:a 3:a 4:a 5:a 6:a\n");
+    assert_str_is(shop_silver(world), "1:a 2:a 3:a 4:a 5:a 6:a\n");
     /* 2 and 6 go while nobody reads: their deletes are before the S of the snapshot */
     world_commit(world, "DELETE FROM dbo.orders WHERE id IN (2, 6)");
-    run_stream(world);
+    (void)shop_run_chunked(world);
     world_commit(world, "DELETE FROM dbo.orders WHERE id = 4");
     world_commit(world, "INSERT INTO dbo.orders VALUES (4, 'new')");
-    run_stream(world);
-    (void)run_waves(world, options, 1);
+    (void)shop_run_chunked(world);
+    (void)world_backfill_waves(world, &options, 1);
     (void)run_apply(world);
-    assert_str_is(silver(world), "1:a 3:a 4:new 5:a 6:a\n"); /* 2 went, 6 is in a chunk to come */
+    assert_str_is(shop_silver(world),
+                  "1:a 3:a 4:new 5:a 6:a\n"); /* 2 went, 6 is in a chunk to come */
     options.max_waves = (OptI64){.is_set = false};
     (void)world_backfill(world, &options);
     (void)run_apply(world);
@@ -114,14 +97,15 @@ static void a_late_wave_does_not_undo_what_is_applied(void **state)
     BackfillOptions options = shop_backfill(2, 1);
 
     world_commit(world, "INSERT INTO dbo.orders SELECT value, 'a' FROM GENERATE_SERIES(1, 8)");
-    run_stream(world);
+    (void)shop_run_chunked(world);
     backfill_crash_at(world, &options, BRONZE "/_delta_log/00000000000000000001.json", 1, true);
     world_commit(world, "DELETE FROM dbo.orders WHERE id = 2");
     world_commit(world, "UPDATE dbo.orders SET note = 'b' WHERE id = 1");
-    run_stream(world);
+    (void)shop_run_chunked(world);
     (void)run_apply(world);
-    assert_str_is(silver(world), "1:b\n");
-    (void)run_waves(world, options, 2); /* one is found in bronze and recorded, the next is read */
+    assert_str_is(shop_silver(world), "1:b\n");
+    (void)world_backfill_waves(world, &options,
+                               2); /* one is found in bronze and recorded, the next is read */
     ApplyResult applied = run_apply(world);
     assert_false(applied.rebuilt);
     assert_int_equal(applied.waves_applied, 2);
@@ -150,7 +134,7 @@ static void a_row_that_moves_between_chunks_is_waited_for(void **state)
     stream.snapshot_keys = options.stream.snapshot_keys = area;
     stream.snapshot_key_count = options.stream.snapshot_key_count = 1;
     (void)world_stream(world, &stream);
-    (void)run_waves(world, options, 1);
+    (void)world_backfill_waves(world, &options, 1);
     world_commit(world, "UPDATE dbo.orders SET area = 0 WHERE id = 6");
     (void)world_backfill(world, &options);
     assert_rows(world, "0|true\n",
@@ -194,7 +178,7 @@ static void silver_is_never_wrong_on_the_way(void **state)
 
         world_commit(world,
                      "INSERT INTO dbo.orders SELECT value * 2, 'a' FROM GENERATE_SERIES(1, 12)");
-        run_stream(world);
+        (void)shop_run_chunked(world);
         while (!done) {
             int id = (int)rng_below(rng, 28);
 
@@ -216,10 +200,10 @@ static void silver_is_never_wrong_on_the_way(void **state)
                              "FROM dbo.orders AS o WHERE o.id = %d)",
                              id + 1, id, id + 1);
                 break;
-            case 4: done = run_waves(world, options, 1).state == BACKFILL_DONE; break;
-            case 5: run_stream(world); break;
+            case 4: done = world_backfill_waves(world, &options, 1).state == BACKFILL_DONE; break;
+            case 5: (void)shop_run_chunked(world); break;
             default: {
-                run_stream(world);
+                (void)shop_run_chunked(world);
                 (void)run_apply(world);
                 Str rows = world_rows(world,
                                       "SELECT id || ':' || note FROM {" SILVER "} ORDER BY id"),
@@ -235,7 +219,7 @@ static void silver_is_never_wrong_on_the_way(void **state)
             }
             }
         }
-        run_stream(world);
+        (void)shop_run_chunked(world);
         (void)run_apply(world);
         assert_silver_is_source(world, "orders", "id, note");
         world_close(world);

@@ -56,21 +56,6 @@ static ApplyResult apply_measured(World *world, Meter *meter)
     return result;
 }
 
-static void run_stream(World *world)
-{
-    StreamOptions options = shop_chunked();
-
-    (void)world_stream(world, &options);
-}
-
-static BackfillResult run_wave(World *world, const BackfillOptions *options)
-{
-    BackfillOptions one = *options;
-
-    one.max_waves = OPT_I64(1);
-    return world_backfill(world, &one);
-}
-
 #define ROWS_A_WAVE 208 /* 16 slices of 13 keys each: chunks of equal size */
 
 /* 15 waves, or TIDELAKE_WAVES. The first fills an empty silver; each of the others appends as many
@@ -87,9 +72,9 @@ static void a_wave_costs_what_the_first_one_did(void **state)
     world_commit(world,
                  "INSERT INTO dbo.orders SELECT value, 'some text' FROM GENERATE_SERIES(0, %d)",
                  (int)(waves * ROWS_A_WAVE) - 1);
-    run_stream(world);
+    (void)shop_run_chunked(world);
     for (int wave = 1; wave <= waves; wave++) {
-        assert_int_equal(run_wave(world, &options).chunks_done, wave);
+        assert_int_equal(world_backfill_waves(world, &options, 1).chunks_done, wave);
         if (wave == waves) break; /* the snapshot is complete: below */
         ApplyResult result = apply_measured(world, &meter);
         assert_int_equal(result.waves_applied, 1);
@@ -178,8 +163,9 @@ static void a_rebuild_touches_what_is_wrong(void **state)
     (void)world_apply(world, &apply);
     world_commit(world, "DELETE FROM dbo.orders WHERE id = 1019"); /* which no stream reads */
     world_commit(world, "INSERT INTO dbo.orders SELECT value, 'b' FROM GENERATE_SERIES(0, 99)");
-    run_stream(world);
-    for (before = STR_EMPTY; run_wave(world, &options).state != BACKFILL_DONE; waves++) {
+    (void)shop_run_chunked(world);
+    for (before = STR_EMPTY; world_backfill_waves(world, &options, 1).state != BACKFILL_DONE;
+         waves++) {
         (void)world_apply(world, &apply);
         before = silver_files(world);
     }

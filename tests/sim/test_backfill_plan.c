@@ -31,17 +31,9 @@ static void a_plan_that_was_stored_counts(void **state) /* T4.20 */
 {
     World          *world   = shop_open(state, 1);
     BackfillOptions options = shop_backfill(2, 2);
-    Process        *process = process_open(world, "dying");
-    BackfillResult  result;
 
     shop_open_snapshot(world, 6);
-    process->plan = (FaultPlan){
-        .fail_at_step         = 1,
-        .crash                = true,
-        .only_path_containing = STR(FACTS "/_delta_log/00000000000000000003")};
-    assert_false(process_backfill(process, &options, &result));
-    assert_true(process->plan.has_crashed);
-    process_close(process);
+    backfill_crash_at(world, &options, FACTS_COMMIT(3), 1, false);
     world_commit(world, "DELETE FROM dbo.orders WHERE id < 4");
     options.chunk_rows = 5;
     assert_backfill_done(world, &options, 2);

@@ -118,18 +118,11 @@ static void the_completion_is_written_by_the_next_call(void **state) /* T4.34 */
 {
     World          *world   = shop_open(state, 1);
     BackfillOptions options = shop_backfill(4, 2);
-    Process        *process = process_open(world, "dying");
     BackfillResult  result;
 
     shop_open_snapshot(world, 4);
     /* open, batch 0, plan and the wave's rows are versions 1 to 4; the completion would be 5 */
-    process->plan = (FaultPlan){
-        .fail_at_step         = 1,
-        .crash                = true,
-        .only_path_containing = STR(FACTS "/_delta_log/00000000000000000005")};
-    assert_false(process_backfill(process, &options, &result));
-    assert_true(process->plan.has_crashed);
-    process_close(process);
+    backfill_crash_at(world, &options, FACTS_COMMIT(5), 1, false);
     int64_t version = world_version(world, BRONZE);
     result          = world_backfill(world, &options);
     assert_int_equal(result.state, BACKFILL_DONE);

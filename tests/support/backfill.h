@@ -59,6 +59,23 @@ UNUSED static BackfillResult world_backfill(World *world, const BackfillOptions 
     return result;
 }
 
+/* A call that starts at most so many waves. */
+UNUSED static BackfillResult world_backfill_waves(World *world, const BackfillOptions *options,
+                                                  int64_t waves)
+{
+    BackfillOptions few = *options;
+
+    few.max_waves = OPT_I64(waves);
+    return world_backfill(world, &few);
+}
+
+/* "1:n1 2:n2", silver as it stands. */
+UNUSED static Str shop_silver(World *world)
+{
+    return world_rows(world,
+                      "SELECT string_agg(id || ':' || note, ' ' ORDER BY id) FROM {" SILVER "}");
+}
+
 /* A stream that opens a chunked snapshot, or goes on behind one. */
 UNUSED static StreamResult shop_run_chunked(World *world)
 {

@@ -81,14 +81,8 @@ if ALL:
                 rng.choice([engine, other]).apply()
                 print(f"# turn {turn}: {name}", flush=True)
             ours.apply()
-            library = pathlib.Path(f"lake/silver/{table.name}")
-            compared = subprocess.run([program("demo-compare"), "--connection", server.connection(), "--table", f"dbo.{table.name}", "--silver", str(library)],
-                                      capture_output=True, text=True, timeout=300)
-            equal(compared.returncode, 0, compared.stdout[-2000:] + compared.stderr[-2000:])
-            batches = [row["batch_id"] for row in rows(WORK, FACTS, "SELECT batch_id FROM t WHERE event IS NULL ORDER BY batch_id")]
-            equal(batches, list(range(len(batches))), "batch numbers without a hole")
-            equal(rows(WORK, f"lake/bronze/{table.name}", "SELECT count(*) - count(DISTINCT (_start_lsn, _command_id, _seqval, _operation)) AS twice FROM t "
-                                                          "WHERE _operation <> 0"), [{"twice": 0}], "changes twice")
+            silver_is_source(server, table.name, WORK / f"lake/silver/{table.name}")
+            changes_are_there_once(f"lake/bronze/{table.name}")
             equal(rows(WORK, FACTS, "SELECT count(*) AS n FROM t WHERE event = 'bootstrap'"), [{"n": 1}], "bootstraps")
         finally:
             server.close()
@@ -151,9 +145,7 @@ def take_over_older(folder, versions, dies):
         equal({path: len(actions(WORK, path, "metaData")) for path in ADDED}, headers, "the library has nothing left to migrate")
         where = "WHERE batch_id IS NOT NULL ORDER BY batch_id"
         equal([(row["batch_id"], row["rows"] > 0) for row in rows(WORK, FACTS, f"SELECT * FROM t {where}")], [(0, False), (1, True), (2, True)], "batches")
-        compared = subprocess.run([program("demo-compare"), "--connection", server.connection(), "--table", "dbo.parcel", "--silver", "lake/silver/parcel"],
-                                  capture_output=True, text=True, timeout=300)
-        equal(compared.returncode, 0, compared.stdout[-2000:] + compared.stderr[-2000:])
+        silver_is_source(server, "parcel", WORK / "lake/silver/parcel")
     finally:
         server.close()
 

@@ -207,6 +207,14 @@ def rows(folder, path, sql="SELECT * FROM t"):
     return [dict(zip(table["columns"], row)) for row in table["rows"]]
 
 
+def changes_are_there_once(bronze):
+    """In bronze no change twice, in the facts batch numbers without a hole."""
+    equal(rows(WORK, bronze, "SELECT count(*) - count(DISTINCT (_start_lsn, _command_id, _seqval, _operation)) AS twice FROM t WHERE _operation <> 0"),
+          [{"twice": 0}], "changes twice")
+    batches = [row["batch_id"] for row in rows(WORK, FACTS, "SELECT batch_id FROM t WHERE event IS NULL ORDER BY batch_id")]
+    equal(batches, list(range(len(batches))), "batch numbers without a hole")
+
+
 # What two runs cannot have alike: clocks and measurements. Whether they are NULL is alike.
 MEASURED = {"started_at", "duration_ms", "source_rtt_ms", "read_seconds", "read_mb", "network_wait_ms", "capture_lag_seconds", "written_at", "updated_at"}
 

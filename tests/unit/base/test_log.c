@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/sched.h"
 
-#include <termios.h>
+#include "support/terminal.h"
 
 #define START_UTC_US INT64_C(1930385472345678) /* 2031-03-04T10:11:12.345678 */
 
@@ -177,19 +177,11 @@ static void outside_a_terminal_there_is_no_status_line(void **state)
 
 static void a_terminal_keeps_the_status_line_below_the_log(void **state)
 {
-    Lines         *lines   = *state;
-    int            control = posix_openpt(O_RDWR | O_NOCTTY);
-    char           text[4096];
-    struct termios raw;
+    Lines *lines = *state;
+    int    control;
+    char   text[4096];
 
-    assert_true(control >= 0);
-    assert_int_equal(grantpt(control), 0);
-    assert_int_equal(unlockpt(control), 0);
-    int terminal = open(ptsname(control), O_RDWR | O_NOCTTY);
-    assert_true(terminal >= 0);
-    assert_int_equal(tcgetattr(terminal, &raw), 0);
-    raw.c_oflag &= (tcflag_t)~OPOST;
-    assert_int_equal(tcsetattr(terminal, TCSANOW, &raw), 0);
+    int terminal = terminal_open(&control);
 
     Log *log = log_new_fd(lines->clock, LOG_INFO, LOG_FORMAT_TEXT, terminal);
     log_set_status_line(log, STR("50 %"));

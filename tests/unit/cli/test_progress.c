@@ -4,7 +4,7 @@
 
 #include "cli/progress.h"
 
-#include <termios.h>
+#include "support/terminal.h"
 
 typedef struct Fixture {
     Clock   clock; /* first, so that a Clock * is a Fixture * */
@@ -142,20 +142,12 @@ static const char *read_drawn(int control, char *text, size_t size)
 
 static void a_terminal_has_one_line_redrawn_five_times_a_second(void **state)
 {
-    Fixture       *fixture = *state;
-    int            control = posix_openpt(O_RDWR | O_NOCTTY);
-    Progress       over    = step("a", 0, 20);
-    char           text[1000];
-    struct termios raw;
+    Fixture *fixture = *state;
+    int      control;
+    Progress over = step("a", 0, 20);
+    char     text[1000];
 
-    assert_true(control >= 0);
-    assert_int_equal(grantpt(control), 0);
-    assert_int_equal(unlockpt(control), 0);
-    int terminal = open(ptsname(control), O_RDWR | O_NOCTTY);
-    assert_true(terminal >= 0);
-    assert_int_equal(tcgetattr(terminal, &raw), 0);
-    raw.c_oflag &= (tcflag_t)~OPOST;
-    assert_int_equal(tcsetattr(terminal, TCSANOW, &raw), 0);
+    int terminal = terminal_open(&control);
     assert_int_equal(fcntl(control, F_SETFL, O_NONBLOCK), 0);
 
     Log          *log  = log_new_fd(&fixture->clock, LOG_INFO, LOG_FORMAT_TEXT, terminal);

@@ -248,4 +248,28 @@ UNUSED static void talks_close(Talks *talks)
     arena_close(talks->arena);
 }
 
+/* Two who talk about one table, which the first has made. */
+typedef struct Pair {
+    Talks *talks;
+    Talk  *one, *two;
+} Pair;
+
+UNUSED static Pair pair_open(const char *table, const char *options)
+{
+    Pair pair = {.talks = talks_open()};
+
+    pair.one = talk_open(pair.talks);
+    assert_str_is(talk_run(pair.one, str_from_c(table)), "");
+    if (options[0] != '\0') assert_str_is(talk_run(pair.one, str_from_c(options)), "");
+    pair.two = talk_open(pair.talks);
+    return pair;
+}
+
+UNUSED static void pair_close(Pair *pair)
+{
+    talk_close(pair->one);
+    talk_close(pair->two);
+    talks_close(pair->talks);
+}
+
 #endif

@@ -6,33 +6,18 @@
 
 #define LEVEL(level) "SET TRANSACTION ISOLATION LEVEL " level "; BEGIN TRAN; "
 
-typedef struct Shop { /* t: 10|1, 20|2, 30|3, 40|4 by id and v, indexed */
-    Talks *talks;
-    Talk  *one, *two;
-} Shop;
-
-static Shop shop_open(void)
+/* t: 10|1, 20|2, 30|3, 40|4 by id and v, indexed */
+static Pair shop_open(void)
 {
-    Shop shop = {.talks = talks_open()};
-
-    shop.one = talk_open(shop.talks);
-    do_run(shop.one, "CREATE TABLE t (id int NOT NULL PRIMARY KEY, v int); "
+    return pair_open("CREATE TABLE t (id int NOT NULL PRIMARY KEY, v int); "
                      "CREATE INDEX by_v ON t (v); "
-                     "INSERT INTO t VALUES (10, 1), (20, 2), (30, 3), (40, 4)");
-    shop.two = talk_open(shop.talks);
-    return shop;
-}
-
-static void shop_close(Shop *shop)
-{
-    talk_close(shop->one);
-    talk_close(shop->two);
-    talks_close(shop->talks);
+                     "INSERT INTO t VALUES (10, 1), (20, 2), (30, 3), (40, 4)",
+                     "");
 }
 
 static void read_committed_waits_at_rows_that_would_not_qualify(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     do_run(shop.one, "BEGIN TRAN; UPDATE t SET v = 99 WHERE id = 20");
@@ -52,12 +37,12 @@ static void read_committed_waits_at_rows_that_would_not_qualify(void **state)
     assert_says(shop.two, "SELECT id FROM t WITH (NOWAIT) WHERE id > 30", "40;!1222");
     assert_says(shop.two, "SET LOCK_TIMEOUT 20; BEGIN TRAN; INSERT INTO t VALUES (50, 6)", "!1222");
     assert_says(shop.two, "SELECT @@TRANCOUNT", "1"); /* the transaction stays */
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void repeatable_read_keeps_what_it_read(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     assert_says(shop.one, LEVEL("REPEATABLE READ") "SELECT v FROM t WHERE id = 20", "2");
@@ -67,12 +52,12 @@ static void repeatable_read_keeps_what_it_read(void **state)
     assert_says(shop.one, "SELECT v FROM t WHERE id = 20; COMMIT", "2");
     assert_finishes(shop.two, "");
     assert_says(shop.one, "SELECT v FROM t WITH (REPEATABLEREAD) WHERE id = 20", "0");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void serializable_locks_its_ranges(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     assert_says(shop.one, LEVEL("SERIALIZABLE") "SELECT COUNT(*) FROM t WHERE id BETWEEN 11 AND 29",
@@ -92,13 +77,13 @@ static void serializable_locks_its_ranges(void **state)
     talk_await(shop.two, "LCK_M_RIn_NL", shop.one);
     assert_says(shop.one, "SELECT COUNT(*) FROM t WHERE v = 7; ROLLBACK", "0");
     assert_finishes(shop.two, "");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 /* IF NOT EXISTS (... WITH (UPDLOCK, HOLDLOCK)) INSERT: the second one waits rather than failing. */
 static void updlock_and_holdlock_make_an_upsert_safe(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     assert_says(shop.one,
@@ -108,12 +93,12 @@ static void updlock_and_holdlock_make_an_upsert_safe(void **state)
     talk_await(shop.two, "LCK_M_RS_U", shop.one);
     do_run(shop.one, "INSERT INTO t VALUES (25, 25); COMMIT");
     assert_finishes(shop.two, "1");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void hints_lock_rows_and_tables(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     do_run(shop.two, "SET LOCK_TIMEOUT 0");
@@ -137,12 +122,12 @@ static void hints_lock_rows_and_tables(void **state)
     assert_says(shop.two, "SELECT v FROM t WITH (NOLOCK, UPDLOCK)", "!1047");
     assert_says(shop.two, "SELECT v FROM t WITH (READPAST, SERIALIZABLE)", "!650");
     assert_says(shop.two, "UPDATE t WITH (NOLOCK) SET v = 1", "!1065");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void a_deadlock_takes_the_lower_priority_then_the_lighter_one(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     do_run(shop.one, "BEGIN TRAN; UPDATE t SET v = 0 WHERE id IN (10, 30, 40)");
@@ -161,12 +146,12 @@ static void a_deadlock_takes_the_lower_priority_then_the_lighter_one(void **stat
     do_run(shop.two, "UPDATE t SET v = 0 WHERE id = 30"); /* the other one is the victim */
     assert_finishes(shop.one, "!1205");
     do_run(shop.two, "COMMIT");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void ddl_waits_for_writers_and_readers_wait_behind_it(void **state)
 {
-    Shop  shop  = shop_open();
+    Pair  shop  = shop_open();
     Talk *third = talk_open(shop.talks);
     (void)state;
 
@@ -190,12 +175,12 @@ static void ddl_waits_for_writers_and_readers_wait_behind_it(void **state)
     do_run(shop.one, "ROLLBACK");
     assert_finishes(shop.two, "4");
     talk_close(third);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void kill_ends_a_wait_and_the_transaction(void **state)
 {
-    Shop  shop = shop_open();
+    Pair  shop = shop_open();
     char  sql[40];
     Talk *victim = talk_open(shop.talks);
     (void)state;
@@ -214,12 +199,12 @@ static void kill_ends_a_wait_and_the_transaction(void **state)
     assert_true(victim->is_closed);
     assert_says(shop.two, "SET LOCK_TIMEOUT 0; SELECT v FROM t WHERE id = 20", "2");
     talk_close(victim);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void transactions_nest_and_have_names(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     do_run(shop.one,
@@ -239,12 +224,12 @@ static void transactions_nest_and_have_names(void **state)
                 "1|0");
     assert_says(shop.one, "COMMIT; ROLLBACK", "!3902;!3903");
     assert_says(shop.one, "SAVE TRAN x", "!628");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void implicit_transactions_begin_with_data(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     do_run(shop.one, "SET IMPLICIT_TRANSACTIONS ON");
@@ -254,12 +239,12 @@ static void implicit_transactions_begin_with_data(void **state)
     assert_says(shop.one, "BEGIN TRAN; SELECT @@TRANCOUNT", "2"); /* it opens one first */
     do_run(shop.one, "ROLLBACK; SET IMPLICIT_TRANSACTIONS OFF");
     assert_says(shop.one, "SELECT v FROM t WHERE id = 10", "1");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void xact_abort_ends_the_transaction_at_the_first_error(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     assert_says(shop.one,
@@ -271,12 +256,12 @@ static void xact_abort_ends_the_transaction_at_the_first_error(void **state)
                 "t VALUES (10, 5); SELECT 'not reached'",
                 "!2627");
     assert_says(shop.one, "SELECT @@TRANCOUNT; SELECT id FROM t WHERE id > 40", "0;50");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void ddl_cdc_and_grants_roll_back(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     do_run(shop.one, "EXEC sys.sp_cdc_enable_db; CREATE USER reader WITHOUT LOGIN");
@@ -300,13 +285,13 @@ static void ddl_cdc_and_grants_roll_back(void **state)
                 "sys.database_principals AS u ON u.principal_id = "
                 "p.grantee_principal_id WHERE u.name = 'reader' AND p.type = 'SL'",
                 "1");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 /* --- requests of the transaction manager --- */
 static void transaction_requests_set_levels_and_begin_the_next(void **state)
 {
-    Shop     shop = shop_open();
+    Pair     shop = shop_open();
     Talk    *talk = shop.one;
     uint64_t first, second;
     (void)state;
@@ -338,13 +323,13 @@ static void transaction_requests_set_levels_and_begin_the_next(void **state)
                                                 0, &talk->sink));
     assert_true(sim_session_transaction(talk->session) == 0);
     assert_says(shop.two, "SELECT v FROM t WHERE id = 10", "7");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 /* Whoever sees a commit captured sees it in the table, at every level. */
 static void a_captured_commit_is_visible(void **state)
 {
-    Shop shop = shop_open();
+    Pair shop = shop_open();
     (void)state;
 
     do_run(shop.one, "EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table 'dbo', 't', "
@@ -361,7 +346,7 @@ static void a_captured_commit_is_visible(void **state)
                     "1");
     }
     assert_finishes(shop.one, "");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 int main(void)

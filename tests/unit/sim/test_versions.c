@@ -8,34 +8,18 @@
 
 #define SNAPSHOT "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; "
 
-typedef struct Shop { /* t: 1|10, 2|20, 3|30 */
-    Talks *talks;
-    Talk  *one, *two;
-} Shop;
-
-static Shop shop_open(const char *options)
+/* t: 1|10, 2|20, 3|30 */
+static Pair shop_open(const char *options)
 {
-    Shop shop = {.talks = talks_open()};
-
-    shop.one = talk_open(shop.talks);
-    do_run(shop.one, "CREATE TABLE t (id int NOT NULL PRIMARY KEY, v int); "
-                     "CREATE INDEX by_v ON t (v); INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)");
-    if (options[0] != '\0') assert_str_is(talk_run(shop.one, str_from_c(options)), "");
-    shop.two = talk_open(shop.talks);
-    return shop;
-}
-
-static void shop_close(Shop *shop)
-{
-    talk_close(shop->one);
-    talk_close(shop->two);
-    talks_close(shop->talks);
+    return pair_open("CREATE TABLE t (id int NOT NULL PRIMARY KEY, v int); "
+                     "CREATE INDEX by_v ON t (v); INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)",
+                     options);
 }
 
 static const char allowed[] = "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON";
 static const char rcsi[]    = "ALTER DATABASE shop SET READ_COMMITTED_SNAPSHOT ON";
 
-static size_t kept_rows(const Shop *shop)
+static size_t kept_rows(const Pair *shop)
 {
     return sim_database_kept_rows(sim_server_find_database(shop->talks->server, STR("shop")));
 }
@@ -44,7 +28,7 @@ static size_t kept_rows(const Shop *shop)
 
 static void the_first_access_fixes_what_a_snapshot_sees(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.two, SNAPSHOT "BEGIN TRAN");
@@ -59,12 +43,12 @@ static void the_first_access_fixes_what_a_snapshot_sees(void **state)
     assert_says(shop.two, "SELECT COUNT(*) FROM t WHERE v >= 40", "0");
     do_run(shop.two, "COMMIT");
     assert_says(shop.two, "SELECT id, v FROM t", "1|12;3|30;4|40");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void a_snapshot_does_not_wait_for_writers(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.one, "BEGIN TRAN; UPDATE t SET v = 99 WHERE id = 1; DELETE FROM t WHERE id = 2; "
@@ -73,12 +57,12 @@ static void a_snapshot_does_not_wait_for_writers(void **state)
     do_run(shop.one, "ROLLBACK");
     assert_says(shop.two, "SELECT id, v FROM t", "1|10;2|20;3|30");
     assert_int_equal(kept_rows(&shop), 0);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void a_snapshot_sees_its_own_changes(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.two, SNAPSHOT "BEGIN TRAN; UPDATE t SET v = v + 1 WHERE id = 1; "
@@ -87,23 +71,23 @@ static void a_snapshot_sees_its_own_changes(void **state)
     assert_says(shop.two, "SELECT id, v FROM t", "1|11;3|30;4|40");
     do_run(shop.two, "UPDATE t SET v = v + 1 WHERE id = 1; COMMIT");
     assert_says(shop.one, "SELECT id, v FROM t", "1|12;3|30;4|40;5|50");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void autocommit_takes_a_view_per_statement(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     assert_says(shop.two, SNAPSHOT "SELECT v FROM t WHERE id = 1", "10");
     do_run(shop.one, "UPDATE t SET v = 11 WHERE id = 1");
     assert_says(shop.two, "SELECT v FROM t WHERE id = 1", "11");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void writing_what_changed_since_is_an_update_conflict(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.two, SNAPSHOT "BEGIN TRAN; DECLARE @n int = (SELECT COUNT(*) FROM t)");
@@ -119,12 +103,12 @@ static void writing_what_changed_since_is_an_update_conflict(void **state)
     do_run(shop.two, "BEGIN TRAN; DECLARE @n int = (SELECT COUNT(*) FROM t)");
     do_run(shop.one, "DELETE FROM t WHERE id = 1");
     assert_says(shop.two, "INSERT INTO t VALUES (1, 1)", "!3960"); /* it does not see it gone */
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void a_conflict_waits_for_the_other_writer_first(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.one, "BEGIN TRAN; UPDATE t SET v = 11 WHERE id = 1");
@@ -140,12 +124,12 @@ static void a_conflict_waits_for_the_other_writer_first(void **state)
     do_run(shop.one, "COMMIT");
     assert_finishes(shop.two, "!3960");
     assert_says(shop.one, "SELECT v FROM t WHERE id = 1", "16");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void updlock_under_snapshot_looks_for_conflicts_at_once(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.two, SNAPSHOT "BEGIN TRAN; DECLARE @n int = (SELECT COUNT(*) FROM t)");
@@ -154,12 +138,12 @@ static void updlock_under_snapshot_looks_for_conflicts_at_once(void **state)
     do_run(shop.one, "SET LOCK_TIMEOUT 0");
     assert_says(shop.one, "UPDATE t SET v = 21 WHERE id = 2", "!1222");
     assert_says(shop.two, "SELECT v FROM t WITH (UPDLOCK) WHERE id = 1", "!3960");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void snapshot_is_refused_where_it_is_not_allowed(void **state)
 {
-    Shop shop = shop_open("");
+    Pair shop = shop_open("");
     (void)state;
 
     do_run(shop.two, SNAPSHOT); /* always succeeds */
@@ -176,12 +160,12 @@ static void snapshot_is_refused_where_it_is_not_allowed(void **state)
                      "@role_name = NULL; UPDATE t SET v = 11 WHERE id = 1");
     assert_says(shop.one, "EXEC tidesim.scan_now", "2|2");
     assert_says(shop.two, "SELECT COUNT(*) FROM cdc.dbo_t_CT", "2"); /* neither are change tables */
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void a_transaction_of_another_level_gets_3951(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.two, "BEGIN TRAN; UPDATE t SET v = 11 WHERE id = 1");
@@ -197,12 +181,12 @@ static void a_transaction_of_another_level_gets_3951(void **state)
     assert_says(shop.two, SNAPSHOT "SELECT v FROM t WHERE id = 1", "10");
     assert_says(shop.two, "SELECT v FROM t WITH (READCOMMITTED) WHERE id = 1", "12");
     do_run(shop.two, "COMMIT");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void ddl_since_the_start_gets_3961(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.one, "CREATE TABLE u (a int); INSERT INTO u VALUES (1)");
@@ -219,14 +203,14 @@ static void ddl_since_the_start_gets_3961(void **state)
     do_run(shop.two, "BEGIN TRAN; DECLARE @n int = (SELECT COUNT(*) FROM t)");
     do_run(shop.one, "BEGIN TRAN; ALTER TABLE t ADD x int NULL; ROLLBACK");
     assert_says(shop.two, "SELECT v FROM t WHERE id = 1", "10");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 /* --- the option --- */
 
 static void allowing_waits_for_open_transactions(void **state)
 {
-    Shop  shop  = shop_open("");
+    Pair  shop  = shop_open("");
     Talk *third = talk_open(shop.talks);
     (void)state;
 
@@ -256,12 +240,12 @@ static void allowing_waits_for_open_transactions(void **state)
     assert_finishes(shop.two, "");
     assert_says(third, "SELECT v FROM t", "!3952");
     talk_close(third);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void an_attention_leaves_the_option_as_it_was(void **state)
 {
-    Shop shop = shop_open("");
+    Pair shop = shop_open("");
     (void)state;
 
     do_run(shop.one, "BEGIN TRAN; UPDATE t SET v = 11 WHERE id = 1");
@@ -280,14 +264,14 @@ static void an_attention_leaves_the_option_as_it_was(void **state)
                 "SELECT snapshot_isolation_state FROM sys.databases WHERE database_id "
                 "<= 4 ORDER BY database_id",
                 "1;0;0;1");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 /* --- READ_COMMITTED_SNAPSHOT --- */
 
 static void rcsi_reads_what_was_committed_when_the_statement_began(void **state)
 {
-    Shop shop = shop_open(rcsi);
+    Pair shop = shop_open(rcsi);
     (void)state;
 
     assert_says(shop.two,
@@ -305,12 +289,12 @@ static void rcsi_reads_what_was_committed_when_the_statement_began(void **state)
     do_run(shop.two, "UPDATE t SET v = v + 1 WHERE id = 1; COMMIT"); /* and no conflicts */
     assert_says(shop.one, "SELECT v FROM t WHERE id = 1", "100");
     assert_int_equal(kept_rows(&shop), 0);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void a_statement_under_rcsi_is_consistent_while_it_runs(void **state)
 {
-    Shop shop = shop_open(rcsi);
+    Pair shop = shop_open(rcsi);
     (void)state;
 
     /* The first read of t is followed by a change, then t is read again in the same statement. */
@@ -322,12 +306,12 @@ static void a_statement_under_rcsi_is_consistent_while_it_runs(void **state)
                 "CROSS JOIN other AS o WHERE a.id <= 2 ORDER BY a.v",
                 "10|1|10;20|1|20");
     assert_says(shop.two, "SELECT v FROM t WHERE id = 1", "1010");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void rcsi_waits_for_others_to_leave(void **state)
 {
-    Shop shop = shop_open("");
+    Pair shop = shop_open("");
     (void)state;
 
     assert_says(shop.one, "ALTER DATABASE shop SET READ_COMMITTED_SNAPSHOT ON WITH NO_WAIT",
@@ -348,12 +332,12 @@ static void rcsi_waits_for_others_to_leave(void **state)
                 "'shop'",
                 "0");
     assert_says(shop.one, "SELECT v FROM t WHERE id = 1", "10");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void single_user_keeps_others_out(void **state)
 {
-    Shop shop = shop_open("");
+    Pair shop = shop_open("");
     (void)state;
 
     do_run(shop.two, "USE master");
@@ -364,14 +348,14 @@ static void single_user_keeps_others_out(void **state)
     assert_says(shop.two, "ALTER DATABASE shop SET MULTI_USER", "!5064");
     do_run(shop.one, "ALTER DATABASE shop SET MULTI_USER");
     do_run(shop.two, "USE shop");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 /* --- how long versions live --- */
 
 static void versions_go_when_the_last_view_closes(void **state)
 {
-    Shop  shop  = shop_open(allowed);
+    Pair  shop  = shop_open(allowed);
     Talk *third = talk_open(shop.talks);
     (void)state;
 
@@ -389,12 +373,12 @@ static void versions_go_when_the_last_view_closes(void **state)
     assert_int_equal(kept_rows(&shop), 0);
     assert_says(third, "SELECT id, v FROM t ORDER BY id", "1|111;7|121");
     talk_close(third);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 static void undone_changes_leave_older_versions_alone(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     assert_says(shop.two, SNAPSHOT "BEGIN TRAN; SELECT SUM(v) FROM t", "60");
@@ -406,7 +390,7 @@ static void undone_changes_leave_older_versions_alone(void **state)
     assert_says(shop.two, "SELECT id, v FROM t", "1|11;3|30");
     do_run(shop.one, "INSERT INTO t VALUES (2, 23)");
     assert_says(shop.two, "SELECT id FROM t WHERE v = 23", "2");
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -433,7 +417,7 @@ static long held_kb(void)
 
 static void a_hot_row_keeps_one_version_for_one_view(void **state)
 {
-    Shop shop = shop_open(allowed);
+    Pair shop = shop_open(allowed);
     (void)state;
 
     do_run(shop.one,
@@ -448,14 +432,14 @@ static void a_hot_row_keeps_one_version_for_one_view(void **state)
     assert_says(shop.two, "SELECT LEN(s) FROM wide", "4000");
     do_run(shop.two, "COMMIT");
     assert_int_equal(kept_rows(&shop), 0);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 /* --- the secondary --- */
 
 static void a_secondary_is_behind_and_read_only(void **state)
 {
-    Shop shop = shop_open("EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table 'dbo', 't', "
+    Pair shop = shop_open("EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table 'dbo', 't', "
                           "@role_name = NULL; EXEC tidesim.clock 'virtual', '2026-03-01T12:00:00'");
     (void)state;
 
@@ -497,7 +481,7 @@ static void a_secondary_is_behind_and_read_only(void **state)
     do_run(reader, "UPDATE t SET v = 12 WHERE id = 1");
     assert_int_equal(kept_rows(&shop), 0);
     talk_close(reader);
-    shop_close(&shop);
+    pair_close(&shop);
 }
 
 int main(void)

@@ -97,6 +97,33 @@ UNUSED static size_t count_in(Str text, const char *word)
     return count;
 }
 
+/* Reads the stream to its end and closes it: rows as text, a line each, columns by '|'. Types are the schema's. */
+UNUSED static bool read_as_text(SourceTest *test, RowStream *stream, Str *text_out,
+                                size_t *rows_out)
+{
+    RowBlock block;
+    Buf      buf = buf_new(test->arena, 0);
+    bool     ok;
+
+    *rows_out = 0;
+    while ((ok = row_stream_next(stream, &block, &test->err)) && block.row_count > 0) {
+        assert_int_equal(block.column_count, stream->schema.column_count);
+        for (size_t row = 0; row < block.row_count; row++)
+            for (size_t c = 0; c < block.column_count; c++) {
+                assert_true(
+                    column_type_equal(block.columns[c].type, stream->schema.columns[c].type));
+                bool is_null = column_is_null(&block.columns[c], row);
+                buf_append(&buf, is_null ? STR("NULL")
+                                         : column_format(test->arena, &block.columns[c], row));
+                buf_append_char(&buf, c + 1 == block.column_count ? '\n' : '|');
+            }
+        *rows_out += block.row_count;
+    }
+    *text_out = buf_str(&buf);
+    row_stream_close(stream);
+    return ok;
+}
+
 UNUSED static Lsn lsn_of(const char *text)
 {
     Lsn out = LSN_ZERO;

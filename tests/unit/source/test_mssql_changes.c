@@ -80,30 +80,11 @@ static ChangeRange range_of(const char *from, const char *to, bool is_last)
 static bool read_all(SourceTest *test, const ChangeRange *range, Read *out)
 {
     RowStream *stream;
-    RowBlock   block;
-    Buf        buf = buf_new(test->arena, 0);
-    bool       ok;
 
     *out = (Read){0};
-    if (!mssql_read_changes(test->mssql, range, &wanted, 41, test->arena, &out->metrics, &stream,
-                            &test->err))
-        return false;
-    while ((ok = row_stream_next(stream, &block, &test->err)) && block.row_count > 0) {
-        assert_int_equal(block.column_count, stream->schema.column_count);
-        for (size_t row = 0; row < block.row_count; row++)
-            for (size_t c = 0; c < block.column_count; c++) {
-                assert_true(
-                    column_type_equal(block.columns[c].type, stream->schema.columns[c].type));
-                bool is_null = column_is_null(&block.columns[c], row);
-                buf_append(&buf, is_null ? STR("NULL")
-                                         : column_format(test->arena, &block.columns[c], row));
-                buf_append_char(&buf, c + 1 == block.column_count ? '\n' : '|');
-            }
-        out->rows += block.row_count;
-    }
-    out->text = buf_str(&buf);
-    row_stream_close(stream);
-    return ok;
+    return mssql_read_changes(test->mssql, range, &wanted, 41, test->arena, &out->metrics, &stream,
+                              &test->err) &&
+           read_as_text(test, stream, &out->text, &out->rows);
 }
 
 #define SHAPE(commit, seq, op, time, name, id)                                 \

@@ -23,24 +23,10 @@ static TableRead whole_table(const TableFixture *fixture)
 static bool read_part(SourceTest *test, const TableRead *read, Str *text_out, int64_t *rows_out)
 {
     RowStream *stream;
-    RowBlock   block;
-    Buf        buf = buf_new(test->arena, 0);
-    bool       ok;
+    size_t     rows;
 
-    if (!mssql_read_table(test->mssql, read, rows_out, &stream, &test->err)) return false;
-    while ((ok = row_stream_next(stream, &block, &test->err)) && block.row_count > 0)
-        for (size_t row = 0; row < block.row_count; row++)
-            for (size_t c = 0; c < block.column_count; c++) {
-                assert_true(
-                    column_type_equal(block.columns[c].type, stream->schema.columns[c].type));
-                bool is_null = column_is_null(&block.columns[c], row);
-                buf_append(&buf, is_null ? STR("NULL")
-                                         : column_format(test->arena, &block.columns[c], row));
-                buf_append_char(&buf, c + 1 == block.column_count ? '\n' : '|');
-            }
-    *text_out = buf_str(&buf);
-    row_stream_close(stream);
-    return ok;
+    return mssql_read_table(test->mssql, read, rows_out, &stream, &test->err) &&
+           read_as_text(test, stream, text_out, &rows);
 }
 
 static void rows_carry_the_stamp_and_operation_zero(void **state)

@@ -57,6 +57,27 @@ UNUSED static Pipe pipe_new(Arena *arena)
                   .write_most = SIZE_MAX};
 }
 
+/* A writer and what came out of it. */
+typedef struct Wire {
+    Arena     *arena;
+    Pipe       pipe;
+    TdsWriter *writer;
+} Wire;
+
+UNUSED static void wire_begin(Wire *wire, TdsPacketType type, uint16_t spid)
+{
+    wire->arena  = arena_new();
+    wire->pipe   = pipe_new(wire->arena);
+    wire->writer = tds_writer_new(&wire->pipe.transport);
+    tds_writer_begin(wire->writer, type, spid);
+}
+
+UNUSED static void wire_close(Wire *wire)
+{
+    tds_writer_close(wire->writer);
+    arena_close(wire->arena);
+}
+
 /* What was put into `writer` since tds_writer_begin, as one message's body. */
 UNUSED static Bytes pipe_finish(Pipe *pipe, TdsWriter *writer)
 {

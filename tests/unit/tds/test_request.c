@@ -3,29 +3,14 @@
 
 #include "tds/tds_request.h"
 
-typedef struct Wire {
-    Arena     *arena;
-    Pipe       pipe;
-    TdsWriter *writer;
-} Wire;
-
 static void wire_open(Wire *wire)
 {
-    wire->arena  = arena_new();
-    wire->pipe   = pipe_new(wire->arena);
-    wire->writer = tds_writer_new(&wire->pipe.transport);
-    tds_writer_begin(wire->writer, TDS_PACKET_RPC, 0);
+    wire_begin(wire, TDS_PACKET_RPC, 0);
 }
 
 static TdsCursor wire_finish(Wire *wire)
 {
     return tds_cursor(pipe_finish(&wire->pipe, wire->writer));
-}
-
-static void wire_close(Wire *wire)
-{
-    tds_writer_close(wire->writer);
-    arena_close(wire->arena);
 }
 
 static void headers_carry_the_transaction_from_7_2_on(void **state)

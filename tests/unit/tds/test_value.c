@@ -6,24 +6,9 @@
 #include <float.h>
 #include <math.h>
 
-typedef struct Wire { /* a writer and what came out of it */
-    Arena     *arena;
-    Pipe       pipe;
-    TdsWriter *writer;
-} Wire;
-
 static void wire_open(Wire *wire)
 {
-    wire->arena  = arena_new();
-    wire->pipe   = pipe_new(wire->arena);
-    wire->writer = tds_writer_new(&wire->pipe.transport);
-    tds_writer_begin(wire->writer, TDS_PACKET_RESPONSE, 1);
-}
-
-static void wire_close(Wire *wire)
-{
-    tds_writer_close(wire->writer);
-    arena_close(wire->arena);
+    wire_begin(wire, TDS_PACKET_RESPONSE, 1);
 }
 
 /* The value goes out as in a row and as a parameter, and comes back; the bytes of the row. */
