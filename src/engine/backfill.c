@@ -35,11 +35,34 @@ static bool open_mssql(const Backfill *backfill, Mssql **out, Err *err)
     return mssql_open(&options, out, err);
 }
 
+static void run_open_times(void *arg)
+{
+    Backfill *backfill = arg;
+    Err       ignored  = ERR_INIT; /* whoever wants it tries again, and tells */
+
+    if (!open_mssql(backfill, &backfill->times, &ignored)) backfill->times = NULL;
+}
+
+void backfill_open_times_ahead(Backfill *backfill)
+{
+    if (backfill->has_opened_times) return;
+    backfill->has_opened_times = true;
+    backfill->opening_times    = sched_spawn(backfill->env->sched, "connect", run_open_times,
+                                             backfill);
+}
+
+static void await_times(Backfill *backfill)
+{
+    sched_join(backfill->env->sched, backfill->opening_times);
+    backfill->opening_times = NULL;
+}
+
 /* Of the committing task: the other's connection is busy. */
 static bool open_times(void *arg, Mssql **out, Err *err)
 {
     Backfill *backfill = arg;
 
+    await_times(backfill);
     if (!backfill->times && !open_mssql(backfill, &backfill->times, err)) return false;
     *out = backfill->times;
     return true;
@@ -92,6 +115,7 @@ static void close_all(Backfill *backfill)
     facts_close(backfill->commit_facts);
     plans_close(backfill->plans);
     facts_close(backfill->facts);
+    await_times(backfill);
     mssql_close(backfill->times);
     mssql_close(backfill->mssql);
     arena_close(backfill->arena);
@@ -199,23 +223,25 @@ static void fill_context(Backfill *backfill)
         &backfill->stream.table.instances[backfill->stream.table.configured];
 
     backfill->context = (WaveContext){
-        .env            = backfill->env,
-        .options        = options,
-        .mssql          = backfill->mssql,
-        .table          = &backfill->stream.table,
-        .cut            = &backfill->cut,
-        .captured       = &backfill->stream.captured,
-        .state          = &backfill->state,
-        .instance_name  = backfill->stream.table.configured_is_gone ? named->name
-                                                                    : options->capture_instance,
-        .key            = str_printf(backfill->arena, "%.*s#snap.%s", STR_ARG(options->app_id),
-                                     lsn_format(backfill->state.open->at.lsn).text),
-        .connections    = MAX(options->source.num_partitions, 1),
-        .facts          = backfill->commit_facts,
-        .on_waiting     = backfill_stamp_ahead,
-        .on_waiting_arg = backfill,
-        .open_times     = open_times,
-        .open_times_arg = backfill,
+        .env                 = backfill->env,
+        .options             = options,
+        .mssql               = backfill->mssql,
+        .table               = &backfill->stream.table,
+        .cut                 = &backfill->cut,
+        .captured            = &backfill->stream.captured,
+        .state               = &backfill->state,
+        .instance_name       = backfill->stream.table.configured_is_gone ? named->name
+                                                                         : options->capture_instance,
+        .key                 = str_printf(backfill->arena, "%.*s#snap.%s", STR_ARG(options->app_id),
+                                          lsn_format(backfill->state.open->at.lsn).text),
+        .connections         = MAX(options->source.num_partitions, 1),
+        .chunk_seconds       = ARENA_ARRAY(backfill->arena, double,
+                                           (size_t)MAX(options->source.num_partitions, 1)),
+        .facts               = backfill->commit_facts,
+        .on_last_request     = backfill_stamp_ahead,
+        .on_last_request_arg = backfill,
+        .open_times          = open_times,
+        .open_times_arg      = backfill,
     };
 }
 

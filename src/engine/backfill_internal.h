@@ -36,28 +36,30 @@ typedef struct Backfill {
     BackfillResult        *result;
     Arena                 *arena; /* of the call */
     Arena                 *result_arena;
-    Mssql                 *mssql;  /* of the reading task */
-    Mssql                 *times;  /* of the committing one; NULL until it asks */
-    Stream                 stream; /* the part of one that finds the table and its columns */
-    TableCut               cut;
-    Cutter                *cutter;
-    TableRef               plans_ref;
-    Facts                 *facts;
-    Plans                 *plans;        /* NULL: no table yet */
-    Facts                 *commit_facts; /* a table is one task's: these are the committing one's */
-    Plans                 *commit_plans;
-    Bronze                *bronze[2]; /* one is read into while the other commits */
-    Family                 family;
-    ChunkState             state;
-    WaveContext            context;
-    StagedWaves           *staged;     /* of calls that died */
-    Committing            *committing; /* NULL: none */
-    int64_t                began_ns;
-    double                 pace; /* seconds per round of the last wave; 0: unknown */
-    int64_t                next_chunk, next_wave;
-    bool                   last_is_recorded;
-    int64_t                rows_recorded;
-    Lsn                    newest_stamp;
+    Mssql                 *mssql; /* of the reading task */
+    Mssql                 *times; /* of the committing one; NULL until it asks */
+    bool                   has_opened_times;
+    Task    *opening_times; /* a login takes round trips: it begins while the first wave is read */
+    Stream   stream;        /* the part of one that finds the table and its columns */
+    TableCut cut;
+    Cutter  *cutter;
+    TableRef plans_ref;
+    Facts   *facts;
+    Plans   *plans;        /* NULL: no table yet */
+    Facts   *commit_facts; /* a table is one task's: these are the committing one's */
+    Plans   *commit_plans;
+    Bronze  *bronze[2]; /* one is read into while the other commits */
+    Family   family;
+    ChunkState   state;
+    WaveContext  context;
+    StagedWaves *staged;     /* of calls that died */
+    Committing  *committing; /* NULL: none */
+    int64_t      began_ns;
+    double       pace; /* seconds per round of the last wave; 0: unknown */
+    int64_t      next_chunk, next_wave;
+    bool         last_is_recorded;
+    int64_t      rows_recorded;
+    Lsn          newest_stamp;
     LIST(ReadChunk) measured; /* recorded ones, then this call's */
     Headroom headroom;
     int64_t  headroom_ns, headroom_looks; /* when it was looked for last */
@@ -66,6 +68,10 @@ typedef struct Backfill {
     Offset   stamp_ahead; /* of the next wave */
     int64_t  read_to;     /* the chunk behind the wave that is being read */
 } Backfill;
+
+/* --- backfill.c --- */
+/* Begins to open the committing task's connection, once. */
+void backfill_open_times_ahead(Backfill *backfill);
 
 /* --- backfill_stop.c: limits of the call, the pause file, the headroom --- */
 double backfill_seconds_since(const Backfill *backfill, int64_t began_ns);
@@ -76,7 +82,7 @@ void   backfill_pause_for(Backfill *backfill, BackfillState state, Str reason);
 bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err) MUST_CHECK;
 
 /* --- backfill_wave.c: stamp, chunks and rows of the next wave --- */
-/* The next wave's stamp, while a connection of this one waits for the others: `arg` is the Backfill. */
+/* The next wave's stamp, while the last chunks of this one are read: `arg` is the Backfill. */
 void  backfill_stamp_ahead(void *arg);
 Wave *backfill_wave_new(int64_t number);
 bool  backfill_read_wave(Backfill *backfill, Wave *wave, Err *err) MUST_CHECK;

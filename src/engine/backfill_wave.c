@@ -167,11 +167,11 @@ static bool find_staged(Backfill *backfill, Wave *wave, bool *taken, Err *err)
 }
 
 /* While the wave before commits, this task would wait: it seals. Else the next wave is read at once, and the commit
- * begins with that. */
+ * begins with that. How far the log is by then is the committing task's to ask in either case. */
 static bool seal_early(Backfill *backfill, Wave *wave, Err *err)
 {
     return wave->is_known || !backfill->committing || atomic_load(&backfill->committing->is_over) ||
-           (wave_seal(&backfill->context, wave, err) && wave_find_high(backfill->mssql, wave, err));
+           (wave_finish_read(wave, err) && wave_seal(&backfill->context, wave, err));
 }
 
 static void note_chunks(Backfill *backfill, const Wave *wave)
@@ -203,6 +203,7 @@ bool backfill_read_wave(Backfill *backfill, Wave *wave, Err *err)
     bool       found, taken = false;
 
     wave->started_us = clock_utc_us(backfill->env->clock);
+    backfill_open_times_ahead(backfill); /* before a commit is on its way, which asks for it */
     if (!take_planned_chunks(backfill, wave, &found, err)) return false;
     if (!find_known(backfill, wave, err) ||
         (!wave->is_known && !find_staged(backfill, wave, &taken, err)))

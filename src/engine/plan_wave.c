@@ -20,6 +20,16 @@ int64_t plan_wave_chunks(int64_t connections, const WavePace *pace, int64_t chun
     return chunks < left ? chunks : left;
 }
 
+#define ROUND_TRIPS_WORTH 50 /* of rows behind each round trip */
+
+size_t plan_wave_request(double round_trip_seconds, double chunk_seconds, size_t left)
+{
+    double worth = ROUND_TRIPS_WORTH * round_trip_seconds;
+
+    if (left <= 1 || !(worth > 0) || !(chunk_seconds > 0)) return left > 1 ? 1 : left;
+    return (size_t)fmin(fmax(1, ceil(worth / chunk_seconds)), (double)left);
+}
+
 double plan_wave_pace(double seconds, int64_t chunks, int64_t connections)
 {
     assert(connections >= 1);

@@ -13,6 +13,7 @@ typedef struct PartResult {
     Err       err;
     Arena    *arena; /* holds the adds */
     DeltaAdds adds;
+    bool      is_told; /* that there are no further rows of it */
 } PartResult;
 
 /* What the readers of one call share besides the queues. */
@@ -28,17 +29,39 @@ typedef struct Reader {
     const ReadParts *parts;
     Queue           *todo; /* PartResult *, index set */
     Queue           *done;
+    Queue           *over; /* one for each part: its last row has come, or it failed */
     Shared          *shared;
     Task            *task;
 } Reader;
+
+struct ReadRun {
+    Env             *env;
+    const ReadParts *parts;
+    Arena           *arena;
+    Queue           *todo, *done, *over;
+    PartResult      *results;
+    Reader          *readers;
+    size_t           reader_count;
+    Shared           shared;
+    bool             is_told; /* to who shows progress, that it is over */
+};
 
 /* The rows of a part, as long as somebody wants them; counted. */
 typedef struct WantedRows {
     RowStream     base;
     RowStream    *inner;
     const Reader *reader;
+    PartResult   *part;
     int64_t       rows, bytes;
 } WantedRows;
+
+static char rows_came, part_failed; /* what `over` holds */
+
+static void tell_over(const Reader *reader, PartResult *part, bool ok)
+{
+    if (!part->is_told) (void)queue_push(reader->over, ok ? &rows_came : &part_failed);
+    part->is_told = true;
+}
 
 static void tell(const Env *env, const ReadParts *parts, const Shared *shared, bool is_over)
 {
@@ -85,6 +108,7 @@ static bool wanted_next(RowStream *stream, RowBlock *out, Err *err)
         return err_set(err, ERR_CANCELLED, "another part of the read failed");
     if (!cancel_check(reader->env->cancel, err)) return false;
     if (!row_stream_next(wanted->inner, out, err)) return false;
+    if (out->row_count == 0) tell_over(reader, wanted->part, true);
     if (reader->env->on_progress && out->row_count > 0) count_block(wanted, out);
     return true;
 }
@@ -110,7 +134,7 @@ static bool read_once(Reader *reader, PartResult *part, Err *err)
     Arena     *arena  = arena_new();
     RowStream *rows   = NULL;
     bool       ok     = reader->parts->open(reader->parts->arg, part->index, arena, &rows, err);
-    WantedRows wanted = {.inner = rows, .reader = reader};
+    WantedRows wanted = {.inner = rows, .reader = reader, .part = part};
 
     if (ok)
         wanted.base = (RowStream){
@@ -128,46 +152,48 @@ static bool read_once(Reader *reader, PartResult *part, Err *err)
 
 static void read_part(Reader *reader, PartResult *part)
 {
-    for (int attempt = 1;; attempt++) {
+    int  own     = 1;
+    int *attempt = reader->parts->attempts ? &reader->parts->attempts[part->index] : &own;
+
+    for (;; (*attempt)++) {
         err_clear(&part->err);
         part->adds = (DeltaAdds){0};
         part->ok   = read_once(reader, part, &part->err);
-        if (part->ok || atomic_load(&reader->shared->must_stop) ||
-            !mssql_should_retry_read(reader->mssql, reader->parts->method, attempt, &part->err))
+        if (part->ok || atomic_load(&reader->shared->must_stop) || *attempt == 0 ||
+            !mssql_should_retry_read(reader->mssql, reader->parts->method, *attempt, &part->err))
             return;
         arena_reset(part->arena);
     }
 }
 
-static void run(void *arg)
+static void read_tasks_parts(void *arg)
 {
     Reader *reader = arg;
     void   *item;
 
     while (queue_pop(reader->todo, -1, &item)) {
         read_part(reader, item);
+        tell_over(reader, item, ((PartResult *)item)->ok);
         if (!queue_push(reader->done, item)) return;
     }
 }
 
 /* Waits for the results; keeps the first error and gives out no further part after it. */
-static bool collect(const ReadParts *parts, Queue *todo, Queue *done, Shared *shared, Err *err)
+static bool collect(ReadRun *run, Err *err)
 {
-    size_t count = parts->count;
+    size_t count = run->parts->count;
     bool   ok    = true;
 
     for (size_t i = 0; i < count; i++) {
         void       *item;
         PartResult *part;
 
-        if (!queue_pop(done, -1, &item)) return false;
+        if (!queue_pop(run->done, -1, &item)) return false;
         part = item;
-        if (part->ok) {
-            if (i == 0 && count > 1 && parts->on_waiting) parts->on_waiting(parts->on_waiting_arg);
-        } else if (ok) {
+        if (!part->ok && ok) {
             ok = err_copy(err, &part->err);
-            atomic_store(&shared->must_stop, true);
-            while (queue_try_pop(todo, &item))
+            atomic_store(&run->shared.must_stop, true);
+            while (queue_try_pop(run->todo, &item))
                 count--;
         }
     }
@@ -185,45 +211,81 @@ static DeltaAdds join_adds(const PartResult *results, size_t count, Arena *arena
     return all;
 }
 
+ReadRun *read_run_start(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena)
+{
+    ReadRun *run   = ARENA_NEW(arena, ReadRun);
+    size_t   count = MAX(parts->count, (size_t)1);
+
+    run->env          = env;
+    run->parts        = parts;
+    run->arena        = arena;
+    run->reader_count = (size_t)MIN(MIN(parts->partitions, (int64_t)parts->count),
+                                    (int64_t)LIMIT_PARTITIONS);
+    run->todo         = queue_new(env->sched, count);
+    run->done         = queue_new(env->sched, count);
+    run->over         = queue_new(env->sched, count);
+    run->results      = ARENA_ARRAY(arena, PartResult, parts->count + 1);
+    run->readers      = ARENA_ARRAY(arena, Reader, run->reader_count + 1);
+    if (env->on_progress) run->shared.began_ns = clock_monotonic_ns(env->clock);
+    for (size_t i = 0; i < parts->count; i++) {
+        run->results[i] = (PartResult){.index = i, .arena = arena_new()};
+        (void)queue_push(run->todo, &run->results[i]); /* there is room for all */
+    }
+    for (size_t i = 0; i < run->reader_count; i++) {
+        run->readers[i]      = (Reader){.env    = env,
+                                        .mssql  = mssql,
+                                        .parts  = parts,
+                                        .todo   = run->todo,
+                                        .done   = run->done,
+                                        .over   = run->over,
+                                        .shared = &run->shared};
+        run->readers[i].task = sched_spawn(env->sched, "reader", read_tasks_parts,
+                                           &run->readers[i]);
+    }
+    return run;
+}
+
+static void tell_is_over(ReadRun *run)
+{
+    if (run->env->on_progress && !run->is_told) tell(run->env, run->parts, &run->shared, true);
+    run->is_told = true;
+}
+
+bool read_run_wait_rows(ReadRun *run)
+{
+    void *item = NULL;
+
+    for (size_t i = 0; i < run->parts->count && item != &part_failed; i++)
+        if (!queue_pop(run->over, -1, &item)) return false;
+    tell_is_over(run);
+    return item != &part_failed;
+}
+
+bool read_run_finish(ReadRun *run, DeltaAdds *adds_out, Err *err)
+{
+    bool ok;
+
+    *adds_out = (DeltaAdds){0};
+    ok        = collect(run, err);
+    queue_close(run->todo);
+    for (size_t i = 0; i < run->reader_count; i++)
+        sched_join(run->env->sched, run->readers[i].task);
+    queue_close(run->done);
+    queue_close(run->over);
+    if (ok) *adds_out = join_adds(run->results, run->parts->count, run->arena);
+    for (size_t i = 0; i < run->parts->count; i++)
+        arena_close(run->results[i].arena);
+    queue_free(run->todo);
+    queue_free(run->done);
+    queue_free(run->over);
+    tell_is_over(run);
+    return ok;
+}
+
 bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdds *adds_out,
                 Err *err)
 {
-    size_t      reader_count = (size_t)MIN(MIN(parts->partitions, (int64_t)parts->count),
-                                           (int64_t)LIMIT_PARTITIONS);
-    Queue      *todo         = queue_new(env->sched, MAX(parts->count, (size_t)1));
-    Queue      *done         = queue_new(env->sched, MAX(parts->count, (size_t)1));
-    PartResult *results      = ARENA_ARRAY(arena, PartResult, parts->count + 1);
-    Reader     *readers      = ARENA_ARRAY(arena, Reader, reader_count + 1);
-    Shared      shared       = {.rows = 0};
-    bool        ok;
-
-    if (env->on_progress) shared.began_ns = clock_monotonic_ns(env->clock);
-    *adds_out = (DeltaAdds){0};
-    for (size_t i = 0; i < parts->count; i++) {
-        results[i] = (PartResult){.index = i, .arena = arena_new()};
-        (void)queue_push(todo, &results[i]); /* there is room for all */
-    }
-    for (size_t i = 0; i < reader_count; i++) {
-        readers[i]      = (Reader){.env    = env,
-                                   .mssql  = mssql,
-                                   .parts  = parts,
-                                   .todo   = todo,
-                                   .done   = done,
-                                   .shared = &shared};
-        readers[i].task = sched_spawn(env->sched, "reader", run, &readers[i]);
-    }
-    ok = collect(parts, todo, done, &shared, err);
-    queue_close(todo);
-    for (size_t i = 0; i < reader_count; i++)
-        sched_join(env->sched, readers[i].task);
-    queue_close(done);
-    if (ok) *adds_out = join_adds(results, parts->count, arena);
-    for (size_t i = 0; i < parts->count; i++)
-        arena_close(results[i].arena);
-    queue_free(todo);
-    queue_free(done);
-    if (env->on_progress) tell(env, parts, &shared, true);
-    return ok;
+    return read_run_finish(read_run_start(env, mssql, parts, arena), adds_out, err);
 }
 
 int64_t read_parts_rows(const DeltaAdds *adds)

@@ -17,9 +17,9 @@ typedef struct ReadParts {
     OpenPart     open;
     void        *arg;
     DeltaWriter *writer; /* NULL: there must be no rows */
-    /* Told when the first part is read and others are not: a connection waits for them. May be NULL. */
-    void (*on_waiting)(void *arg);
-    void *on_waiting_arg;
+    /* For parts whose stream asks again by itself: of each part the attempt it is at, from 1; 0: no further one may be
+     * made. NULL: counted here. */
+    int *attempts;
     /* for progress */
     const char          *what;      /* "snapshot", "batch" */
     Str                  name;      /* the stream */
@@ -33,5 +33,14 @@ typedef struct ReadParts {
 bool read_parts(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena, DeltaAdds *adds_out,
                 Err *err) MUST_CHECK;
 int64_t read_parts_rows(const DeltaAdds *adds);
+
+/* The same in steps, for who has something to read while the files of these parts are finished. `parts` and `arena`
+ * live until read_run_finish, which every run needs; each part has a task of its own then. */
+typedef struct ReadRun ReadRun;
+ReadRun               *read_run_start(Env *env, Mssql *mssql, const ReadParts *parts, Arena *arena);
+/* Until the last row of every part has come, its connection is given back, and only its file is not closed yet; or
+ * false: a part failed, and read_run_finish tells how. */
+bool read_run_wait_rows(ReadRun *run);
+bool read_run_finish(ReadRun *run, DeltaAdds *adds_out, Err *err) MUST_CHECK;
 
 #endif

@@ -11,16 +11,21 @@
 
 bool snapshot_stamp(Mssql *mssql, const CaptureInstance *instance, Offset *out, Err *err)
 {
-    bool is_null;
+    bool is_null, ok;
     Lsn  below_start = LSN_ZERO;
 
     *out = (Offset){.lsn = LSN_ZERO};
-    if (!mssql_max_lsn(mssql, &out->lsn, &is_null, err)) return false;
+    if (!mssql_ask_newest_ahead(mssql, instance->has_start_lsn ? instance->start_lsn : LSN_ZERO,
+                                err) ||
+        !mssql_max_lsn(mssql, &out->lsn, &is_null, err))
+        return false;
     if (instance->has_start_lsn &&
         !mssql_previous_lsn(mssql, instance->start_lsn, &below_start, err))
         return false;
     out->lsn = lsn_max(out->lsn, below_start);
-    return mssql_commit_time(mssql, out->lsn, &out->commit_ts, err);
+    ok       = mssql_commit_time(mssql, out->lsn, &out->commit_ts, err);
+    mssql_forget_ahead(mssql);
+    return ok;
 }
 
 /* --- facts rows --- */

@@ -18,6 +18,8 @@ typedef struct WaveChunk {
     double  seconds;
 } WaveChunk;
 
+typedef struct WaveRead WaveRead;
+
 typedef struct Wave {
     int64_t       number;
     WaveChunk    *chunks; /* in the plan's order */
@@ -32,6 +34,7 @@ typedef struct Wave {
     int64_t       idle_us;    /* between that run's read and this one */
     int64_t       rows;
     DeltaWriter  *writer;
+    WaveRead     *read; /* its files are being finished (wave_finish_read); NULL: they are */
     DeltaAdd     *adds; /* of what the partitions wrote */
     size_t        add_count;
     ChunkProgress progress;
@@ -50,11 +53,13 @@ typedef struct WaveContext {
     Str                  instance_name; /* for _capture_instance */
     Str                  key;           /* <app_id>#snap.<S> */
     int64_t              connections;
-    Facts               *facts;
-    Plans               *plans; /* NULL: the snapshot finishes in the facts alone */
-    /* Told when a connection has read its part of a wave and others have not. */
-    void (*on_waiting)(void *arg);
-    void *on_waiting_arg;
+    double    *
+        chunk_seconds; /* by connection: of the last chunk it read, from its first row on; 0: it read none */
+    Facts *facts;
+    Plans *plans; /* NULL: the snapshot finishes in the facts alone */
+    /* Told when the first connection has sent its last request of a wave: the next wave's stamp may be taken. */
+    void (*on_last_request)(void *arg);
+    void *on_last_request_arg;
     /* The connection of the committing task, opened when it is first wanted. */
     bool (*open_times)(void *arg, Mssql **out, Err *err);
     void *open_times_arg;
@@ -64,8 +69,11 @@ typedef struct WaveContext {
 Str wave_purpose(const WaveContext *context, Arena *arena);
 
 /* Reads the wave's chunks into staged files of `bronze`, over at most `connections` connections. A failed one is
- * read again under the same stamp. */
+ * read again under the same stamp. When it returns the connections are free for the next wave, and the last rows may be
+ * on their way into the files yet. */
 bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err) MUST_CHECK;
+/* Until they are. By either task. */
+bool wave_finish_read(Wave *wave, Err *err) MUST_CHECK;
 /* What makes the staged rows outlive this run (wave_staged.h); a wave without rows leaves nothing. Then how far the log
  * was when the last row had come, which is informational. By either task: not while the reading connections would wait
  * for it. */

@@ -378,7 +378,7 @@ static bool seal(const WaveContext *context, Wave *wave, Err *err)
     Mssql *times;
 
     if (wave->is_known) return true;
-    return wave_seal(context, wave, err) &&
+    return wave_finish_read(wave, err) && wave_seal(context, wave, err) &&
            (wave->has_high || (context->open_times(context->open_times_arg, &times, err) &&
                                wave_find_high(times, wave, err)));
 }

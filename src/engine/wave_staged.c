@@ -56,7 +56,9 @@ bool wave_find_high(Mssql *mssql, Wave *wave, Err *err)
     bool is_null;
 
     wave->has_high = true;
-    if (!mssql_max_lsn(mssql, &wave->high.lsn, &is_null, err)) return false;
+    if (!mssql_ask_newest_ahead(mssql, LSN_ZERO, err) ||
+        !mssql_max_lsn(mssql, &wave->high.lsn, &is_null, err))
+        return false;
     if (lsn_compare(wave->high.lsn, wave->stamp.lsn) <= 0) {
         wave->high = wave->stamp;
         return true;

@@ -153,6 +153,9 @@ typedef struct PlanQuestions {
 bool mssql_ask_plan_ahead(Mssql *mssql, const PlanQuestions *plan, Err *err) MUST_CHECK;
 /* The same for mssql_nth_commit followed by mssql_refresh_clock. */
 bool mssql_ask_end_ahead(Mssql *mssql, Lsn after, int64_t commits, Err *err) MUST_CHECK;
+/* The same for mssql_max_lsn, mssql_previous_lsn of `start` (zero: not), and the commit time of the newest LSN, where the
+ * connection can do that. */
+bool mssql_ask_newest_ahead(Mssql *mssql, Lsn start, Err *err) MUST_CHECK;
 /* The plan stands: answers that nobody wanted must not serve a later question. */
 void mssql_forget_ahead(Mssql *mssql);
 

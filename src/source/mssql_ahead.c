@@ -81,6 +81,34 @@ bool mssql_ask_end_ahead(Mssql *mssql, Lsn after, int64_t commits, Err *err)
     return mssql_retry(mssql, "plan_end", call_end_ahead, &call, err);
 }
 
+typedef struct NewestCall {
+    Lsn start;
+} NewestCall;
+
+static bool call_newest_ahead(Mssql *mssql, void *arg, Err *err)
+{
+    const NewestCall *call      = arg;
+    Arena            *arena     = arena_new();
+    Questions        *questions = ARENA_NEW(arena, Questions);
+    bool              ok;
+
+    questions_add(questions, mssql_max_lsn_question(arena));
+    if (!lsn_is_zero(call->start) && !lsn_equal(call->start, mssql->neighbour_of))
+        questions_add(questions, mssql_previous_lsn_question(arena, call->start));
+    questions_add(questions, mssql_newest_commit_question(arena));
+    ok = mssql_ask_ahead_on(mssql->meta, questions, err) && mssql_keep_newest_commit(mssql, err);
+    arena_close(arena);
+    return ok;
+}
+
+bool mssql_ask_newest_ahead(Mssql *mssql, Lsn start, Err *err)
+{
+    NewestCall call = {start};
+
+    if (!mssql->meta || !mssql->meta->can_join) return true;
+    return mssql_retry(mssql, "newest_lsn", call_newest_ahead, &call, err);
+}
+
 void mssql_forget_ahead(Mssql *mssql)
 {
     if (mssql->meta) sqlconn_forget_ahead(mssql->meta);

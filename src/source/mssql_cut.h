@@ -77,6 +77,12 @@ bool cutter_find_last(Cutter *cutter, Arena *arena, const KeyPart **out, Err *er
 bool cutter_seek(Cutter *cutter, const KeyPart *lo, const KeyPart *hi, int64_t n, Arena *arena,
                  const KeyPart **out, Err *err) MUST_CHECK;
 /* --- rows --- */
+/* A part whose rows come behind another one's, asked in the same request. */
+typedef struct TablePart {
+    const KeyPart *lo, *hi;
+    OptI64         chunk;
+} TablePart;
+
 typedef struct TableRead {
     const CaptureTable *table;
     const TableCut     *cut;
@@ -86,7 +92,11 @@ typedef struct TableRead {
     Offset              stamp;         /* taken before the read */
     Lsn                 snapshot;      /* a whole snapshot's is its stamp */
     OptI64              chunk;         /* of a chunked one */
+    const TablePart    *behind;        /* mssql_next_part */
+    size_t              behind_count;
 } TableRead;
+
+#define TABLE_PARTS_MAX 32 /* of one request */
 
 /* The rows of a part as bronze's snapshot form: operation 0, _start_lsn the stamp's, `columns`. `read` is not needed
  * afterwards but for its table; `*row_count_out` grows as rows are read. On a connection of its own.
@@ -94,5 +104,12 @@ typedef struct TableRead {
  * database does not allow SNAPSHOT. */
 bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_out, RowStream **out,
                       Err *err) MUST_CHECK;
+/* Behind the last row of a part: the stream goes on with the next one of `behind`, and its count begins at 0 again.
+ * Each part is a statement of its own, under the same stamp. `*has_out` false: all that were asked are read, which may
+ * be fewer than `behind` names (the connection asks one by one, or the request would be too long). */
+bool mssql_next_part(RowStream *stream, bool *has_out, Err *err) MUST_CHECK;
+/* The quickest that a request for rows was answered so far, in seconds: a round trip, and the server's way to its
+ * first rows. 0: none was. By any thread. */
+double mssql_round_trip(const Mssql *mssql);
 
 #endif

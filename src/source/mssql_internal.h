@@ -39,11 +39,14 @@ struct Mssql {
     bool        clock_is_guess;          /* Q05: right until the next daylight-saving change */
     Str         pending_warning;         /* for the next mssql_refresh_clock; empty: none */
     Lsn         neighbour_of, neighbour; /* the last LSN asked for what comes before it, and that */
-    int         retry_depth; /* a question inside mssql_retry does not retry by itself */
-    Arena      *cache_arena;
-    ColumnCache *cache;
-    Str          last_schema, last_table; /* of the last table found: Q19 before Q18 */
-    Arena       *last_arena;
+    Lsn         newest_commit; /* zero, or one whose local time is known: it never changes */
+    int64_t     newest_local_us;
+    _Atomic int64_t round_trip_ns; /* mssql_round_trip; 0: none yet */
+    int             retry_depth;   /* a question inside mssql_retry does not retry by itself */
+    Arena          *cache_arena;
+    ColumnCache    *cache;
+    Str             last_schema, last_table; /* of the last table found: Q19 before Q18 */
+    Arena          *last_arena;
 };
 
 /* What a connection is for (sqlserver.md 1.1). */
@@ -97,6 +100,7 @@ SqlQuery mssql_question(Arena *arena, Str text, const SqlParam *params, size_t p
 SqlQuery mssql_max_lsn_question(Arena *arena);                          /* Q06 */
 SqlQuery mssql_min_lsn_question(Arena *arena, Str capture_instance);    /* Q07 */
 SqlQuery mssql_next_lsn_question(Arena *arena, Lsn lsn);                /* Q08 */
+SqlQuery mssql_previous_lsn_question(Arena *arena, Lsn lsn);            /* Q09 */
 SqlQuery mssql_commit_question(Arena *arena, Lsn lsn);                  /* Q10 */
 SqlQuery mssql_nth_commit_question(Arena *arena, Lsn after, int64_t n); /* Q14 */
 SqlQuery mssql_table_question(Arena *arena, Str schema, Str table);     /* Q19 */
@@ -118,6 +122,9 @@ void questions_add(Questions *questions, SqlQuery question); /* what has no room
 void questions_add_commit_time(Questions *questions, Arena *arena, const ServerClock *clock,
                                Lsn lsn);
 bool mssql_ask_ahead_on(SqlConn *conn, const Questions *questions, Err *err) MUST_CHECK;
+/* Q10 of the newest LSN, whichever that is when it is asked; and its answer, which is kept. */
+SqlQuery mssql_newest_commit_question(Arena *arena);
+bool     mssql_keep_newest_commit(Mssql *mssql, Err *err) MUST_CHECK;
 
 bool mssql_max_lsn_on(SqlConn *conn, Lsn *out, bool *is_null_out, Err *err) MUST_CHECK;
 bool mssql_min_lsn_on(SqlConn *conn, Str capture_instance, Lsn *out, bool *is_set_out,

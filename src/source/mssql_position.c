@@ -24,7 +24,7 @@ SqlQuery mssql_next_lsn_question(Arena *arena, Lsn lsn)
         (SqlParam[]){param_lsn(arena, lsn)}, 1);
 }
 
-static SqlQuery previous_lsn_question(Arena *arena, Lsn lsn)
+SqlQuery mssql_previous_lsn_question(Arena *arena, Lsn lsn)
 {
     return mssql_question(
         arena,
@@ -131,7 +131,7 @@ bool mssql_next_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
 
 bool mssql_previous_lsn(Mssql *mssql, Lsn lsn, Lsn *out, Err *err)
 {
-    NeighbourCall call = {previous_lsn_question, lsn, out};
+    NeighbourCall call = {mssql_previous_lsn_question, lsn, out};
 
     if (lsn_is_zero(lsn)) { /* decrement of ZERO is ZERO (algorithms.md 0.2) */
         *out = LSN_ZERO;
@@ -182,20 +182,57 @@ static bool read_commit(SqlConn *conn, Lsn lsn, Arena *scratch, Lsn *commit_out,
     return true;
 }
 
+static bool utc_of_commit(SqlConn *conn, const ServerClock *clock, Lsn commit, int64_t local_us,
+                          OptTime *out, Err *err)
+{
+    Arena     *scratch = arena_new();
+    RangeClock range   = {0};
+    size_t     at      = 0;
+    bool       ok      = mssql_range_clock_on(conn, clock, commit, commit, scratch, &range, err);
+
+    if (ok && range.run_count > 0)
+        *out = (OptTime){true, range_clock_to_utc(&range, commit, local_us, &at)};
+    arena_close(scratch);
+    return ok;
+}
+
 bool mssql_commit_before_on(SqlConn *conn, const ServerClock *clock, Lsn lsn, Lsn *commit_out,
                             OptTime *time_out, bool *found_out, Err *err)
 {
-    Arena     *scratch  = arena_new();
-    RangeClock range    = {0};
-    int64_t    local_us = 0;
-    size_t     at       = 0;
-    bool       ok       = read_commit(conn, lsn, scratch, commit_out, &local_us, found_out, err);
+    Arena  *scratch  = arena_new();
+    int64_t local_us = 0;
+    bool    ok       = read_commit(conn, lsn, scratch, commit_out, &local_us, found_out, err);
 
     *time_out = (OptTime){0};
-    if (ok && *found_out)
-        ok = mssql_range_clock_on(conn, clock, *commit_out, *commit_out, scratch, &range, err);
-    if (ok && *found_out && range.run_count > 0)
-        *time_out = (OptTime){true, range_clock_to_utc(&range, *commit_out, local_us, &at)};
+    if (ok && *found_out) ok = utc_of_commit(conn, clock, *commit_out, local_us, time_out, err);
+    arena_close(scratch);
+    return ok;
+}
+
+SqlQuery mssql_newest_commit_question(Arena *arena)
+{
+    return mssql_question(arena,
+                          STR("SELECT TOP (1) m.start_lsn, m.tran_end_time\n"
+                              "FROM cdc.lsn_time_mapping AS m\n"
+                              "WHERE m.start_lsn <= sys.fn_cdc_get_max_lsn()\n"
+                              "ORDER BY m.start_lsn DESC;"),
+                          NULL, 0);
+}
+
+bool mssql_keep_newest_commit(Mssql *mssql, Err *err)
+{
+    Arena   *scratch  = arena_new();
+    SqlQuery question = mssql_newest_commit_question(scratch);
+    Rows     rows     = {0};
+    bool     is_null  = true;
+    Lsn      commit   = LSN_ZERO;
+    bool     ok       = mssql_answer_on(mssql->meta, &question, 1, scratch, &rows, err);
+
+    if (ok && rows.block.row_count > 0) ok = rows_lsn(&rows, 0, 0, &commit, &is_null, err);
+    if (ok && !is_null && !rows_is_null(&rows, 0, 1)) {
+        mssql->newest_commit   = commit;
+        mssql->newest_local_us = rows_i64(&rows, 0, 1, 0);
+    }
     arena_close(scratch);
     return ok;
 }
@@ -211,6 +248,13 @@ static bool call_commit_before(Mssql *mssql, void *arg, Err *err)
 {
     CommitCall *call = arg;
 
+    if (!lsn_is_zero(call->lsn) && lsn_equal(call->lsn, mssql->newest_commit)) {
+        call->commit = call->lsn;
+        call->found  = true;
+        *call->out   = (OptTime){0};
+        return utc_of_commit(mssql->meta, &mssql->clock, call->lsn, mssql->newest_local_us,
+                             call->out, err);
+    }
     return mssql_commit_before_on(mssql->meta, &mssql->clock, call->lsn, &call->commit, call->out,
                                   &call->found, err);
 }

@@ -1,21 +1,30 @@
 /* mssql_table.c - rows of the source table as bronze's snapshot form (Q29). */
 #include "source/mssql_cut_internal.h"
 
+#include <stdatomic.h>
+
+/* A request's worth of parameters and text, beyond which no further part is added. */
+#define REQUEST_PARAMS_MAX 1000
+#define REQUEST_BYTES_MAX  ((size_t)256 << 10)
+
 typedef struct TableStream {
-    RowStream     stream;
-    Mssql        *mssql;
-    Arena        *arena;
-    Arena        *constant_arena;
-    SqlConn      *conn;
-    SqlResult    *result;
-    SelectList    list;
-    bool          has_command_id;
-    Str           instance_name, source_schema, source_table;
-    Str           stamp_text, snapshot_text;
-    OptTime       stamp_time;
-    OptI64        chunk;
-    int64_t      *row_count;
-    size_t        constant_rows;
+    RowStream  stream;
+    Mssql     *mssql;
+    Arena     *arena;
+    Arena     *constant_arena;
+    SqlConn   *conn;
+    SqlResult *result;
+    Schema     columns; /* wanted */
+    SelectList list;
+    bool       has_command_id;
+    Str        instance_name, source_schema, source_table;
+    Str        stamp_text, snapshot_text;
+    OptTime    stamp_time;
+    TablePart *parts; /* of this request */
+    size_t     part_count, part_at;
+    bool       is_between; /* the rows of a part have ended, the next one's were not looked for */
+    int64_t   *row_count;
+    size_t     constant_rows;
     ColumnVector *vectors; /* the constant ones stay, the captured ones are replaced per block */
 } TableStream;
 
@@ -31,6 +40,7 @@ static void ensure_constants(TableStream *table, size_t row_count)
     const Schema *schema   = &table->stream.schema;
     size_t        captured = schema->column_count - lead_count(table) - 3;
     size_t        at       = 0;
+    OptI64        chunk    = table->parts[table->part_at].chunk;
 
     if (row_count <= table->constant_rows) return;
     arena_reset(arena);
@@ -46,8 +56,28 @@ static void ensure_constants(TableStream *table, size_t row_count)
             to[at] = null_column(arena, schema->columns[at].type, row_count);
     to[at++] = null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
     to[at++] = str_column(arena, table->snapshot_text, row_count);
-    to[at]   = table->chunk.is_set ? i32_column(arena, (int32_t)table->chunk.value, row_count)
-                                   : null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
+    to[at]   = chunk.is_set ? i32_column(arena, (int32_t)chunk.value, row_count)
+                            : null_column(arena, COLUMN_TYPE(TYPE_INTEGER), row_count);
+}
+
+static bool explain(const TableStream *table, Err *err)
+{
+    return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table, err);
+}
+
+/* Behind the last part there must be nothing: the request is drained, so that a late error is seen. */
+static bool end_part(TableStream *table, Err *err)
+{
+    bool has_more = false;
+
+    if (table->part_at + 1 < table->part_count) {
+        table->is_between = true;
+        return true;
+    }
+    if (!sqlresult_next_result(table->result, &has_more, err)) return explain(table, err);
+    return !has_more ||
+           err_set(err, ERR_QUERY, "%zu parts of a table in one request gave more answers",
+                   table->part_count);
 }
 
 static bool table_next(RowStream *stream, RowBlock *out, Err *err)
@@ -58,10 +88,9 @@ static bool table_next(RowStream *stream, RowBlock *out, Err *err)
     RowBlock     block    = {0};
 
     *out = (RowBlock){table->vectors, stream->schema.column_count, 0};
-    if (!sqlresult_next(table->result, &block, err))
-        return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table,
-                                         err);
-    if (block.row_count == 0) return true;
+    if (table->is_between) return true;
+    if (!sqlresult_next(table->result, &block, err)) return explain(table, err);
+    if (block.row_count == 0) return end_part(table, err);
     ensure_constants(table, block.row_count);
     for (size_t i = 0; i < captured; i++)
         if (table->list.positions[i] >= 0)
@@ -88,41 +117,64 @@ static void table_close(RowStream *stream)
 
 /* --- opening --- */
 
-static bool part_text(TableStream *table, const TableRead *read, Str *text_out, KeyParams *params,
-                      Err *err)
+/* The statement of one part, with what is in front of every read of the table. */
+static bool append_part(const TableStream *table, const TableRead *read, const TablePart *part,
+                        Str name, Buf *buf, KeyParams *params, Err *err)
 {
     Arena          *arena  = table->arena;
     const TableCut *cut    = read->cut;
-    KeyPieces       pieces = key_pieces(arena, cut->column_count, read->lo, read->hi);
-    Str             name;
-    Buf             buf = buf_new(arena, 0);
+    KeyPieces       pieces = key_pieces(arena, cut->column_count, part->lo, part->hi);
 
-    if (!table_name(read->table, arena, &name, err)) return false;
-    if ((read->lo || read->hi) && !cut->can_bound)
+    if ((part->lo || part->hi) && !cut->can_bound)
         return err_set(
             err, ERR_SCHEMA_CHANGED,
             "a key column of %.*s is gone or has another type than when the bounds were planned",
             STR_ARG(name));
-    append_read_prefix(table->mssql, true, &buf);
+    append_read_prefix(table->mssql, true, buf);
     for (size_t i = 0; i < pieces.piece_count; i++) {
-        buf_printf(&buf, "%sSELECT %s FROM %s AS t", i ? "\nUNION ALL " : "",
+        buf_printf(buf, "%sSELECT %s FROM %s AS t", i ? "\nUNION ALL " : "",
                    table->list.column_count ? str_c(arena, table->list.text) : "1 AS [__$row]",
                    str_c(arena, name));
         if (pieces.pieces[i].term_count > 0 || pieces.pieces[i].has_residual)
-            buf_append_c(&buf, " WHERE ");
-        if (!key_piece_where(arena, &pieces.pieces[i], cut->columns, cut->column_count, read->lo,
-                             read->hi, &buf, params, err))
+            buf_append_c(buf, " WHERE ");
+        if (!key_piece_where(arena, &pieces.pieces[i], cut->columns, cut->column_count, part->lo,
+                             part->hi, buf, params, err))
             return false;
     }
-    buf_append_char(&buf, ';');
-    *text_out = buf_str(&buf);
+    buf_append_char(buf, ';');
     return true;
 }
 
-static bool check_result(const TableStream *table, const Schema *columns, Err *err)
+/* As many parts as one request should hold: SQL Server takes 2,100 parameters, and compiles the whole text before its
+ * first row. */
+static bool request_text(TableStream *table, const TableRead *read, size_t count, SqlQuery *query,
+                         Err *err)
 {
-    const Schema *schema = &table->result->stream.schema;
-    bool          ok     = schema->column_count == MAX(table->list.column_count, 1);
+    KeyParams params = {0};
+    Buf       buf    = buf_new(table->arena, 0);
+    Str       name;
+
+    if (!table_name(read->table, table->arena, &name, err)) return false;
+    for (table->part_count = 0; table->part_count < count; table->part_count++) {
+        if (table->part_count > 0) {
+            if (params.count > REQUEST_PARAMS_MAX || buf.len > REQUEST_BYTES_MAX) break;
+            buf_append_char(&buf, '\n');
+        }
+        if (!append_part(table, read, &table->parts[table->part_count], name, &buf, &params, err))
+            return false;
+    }
+    query->text        = buf_str(&buf);
+    query->params      = params.items;
+    query->param_count = params.count;
+    query->has_more    = table->part_count > 1;
+    return true;
+}
+
+static bool check_result(const TableStream *table, Err *err)
+{
+    const Schema *schema  = &table->result->stream.schema;
+    const Schema *columns = &table->columns;
+    bool          ok      = schema->column_count == MAX(table->list.column_count, 1);
 
     for (size_t i = 0; ok && i < columns->column_count; i++) {
         ptrdiff_t at = table->list.positions[i];
@@ -132,15 +184,43 @@ static bool check_result(const TableStream *table, const Schema *columns, Err *e
            err_set(err, ERR_QUERY, "the source table answered with other columns than asked for");
 }
 
-/* A kept connection that had died unseen is no failure of this read: it is asked for on a new one. */
-static bool ask_for_rows(TableStream *table, const SqlQuery *query, Err *err)
+static void note_round_trip(Mssql *mssql, int64_t took_ns)
 {
-    Mssql *mssql = table->mssql;
+    int64_t least = atomic_load(&mssql->round_trip_ns);
+
+    while ((least == 0 || took_ns < least) &&
+           !atomic_compare_exchange_weak(&mssql->round_trip_ns, &least, MAX(took_ns, 1)))
+        continue;
+}
+
+double mssql_round_trip(const Mssql *mssql)
+{
+    return (double)atomic_load(&mssql->round_trip_ns) / 1e9;
+}
+
+static bool ask(TableStream *table, const SqlQuery *query, Err *err)
+{
+    Clock  *clock    = table->mssql->options.clock;
+    int64_t began_ns = clock_monotonic_ns(clock);
+
+    if (!sqlconn_query(table->conn, query, &table->result, err)) return false;
+    note_round_trip(table->mssql, clock_monotonic_ns(clock) - began_ns);
+    return true;
+}
+
+/* A kept connection that had died unseen is no failure of this read: it is asked for on a new one. */
+static bool ask_for_rows(TableStream *table, const TableRead *read, Err *err)
+{
+    Mssql   *mssql = table->mssql;
+    SqlQuery query = {.fetch_rows = mssql->options.fetch_rows, .expect = &table->columns};
 
     for (;;) {
-        if (!mssql_connect(mssql, CONN_TABLE, &table->conn, err)) return false;
-        if (sqlconn_query(table->conn, query, &table->result, err)) return true;
-        if (!table->conn->is_reused || !sqlconn_is_dead(table->conn)) return false;
+        if (!mssql_connect(mssql, CONN_TABLE, &table->conn, err)) return explain(table, err);
+        size_t count = table->conn->can_join ? read->behind_count + 1 : 1;
+        if (!request_text(table, read, MIN(count, (size_t)TABLE_PARTS_MAX), &query, err))
+            return false;
+        if (ask(table, &query, err)) return true;
+        if (!table->conn->is_reused || !sqlconn_is_dead(table->conn)) return explain(table, err);
         log_debug(mssql->options.log, "source", "a kept connection had died",
                   LOG_STR("capture_instance", mssql->options.name),
                   LOG_TEXT("error", err->message));
@@ -153,20 +233,38 @@ static bool ask_for_rows(TableStream *table, const SqlQuery *query, Err *err)
 
 static bool open_part(TableStream *table, const TableRead *read, Err *err)
 {
-    KeyParams params = {0};
-    Schema    expect = *read->columns;
-    SqlQuery  query  = {.fetch_rows = table->mssql->options.fetch_rows, .expect = &expect};
-
     if (!mssql_select_list(read->table->instances, read->table->instance_count, read->columns, true,
                            "t", table->arena, &table->list, err))
         return false;
-    if (!part_text(table, read, &query.text, &params, err)) return false;
-    query.params      = params.items;
-    query.param_count = params.count;
-    if (!ask_for_rows(table, &query, err))
-        return mssql_explain_table_error(table->mssql, table->source_schema, table->source_table,
-                                         err);
-    return check_result(table, read->columns, err);
+    return ask_for_rows(table, read, err) && check_result(table, err);
+}
+
+bool mssql_next_part(RowStream *stream, bool *has_out, Err *err)
+{
+    TableStream *table = (TableStream *)stream;
+    bool         has_result;
+
+    *has_out = table->part_at + 1 < table->part_count;
+    if (!*has_out) return true;
+    if (!sqlresult_next_result(table->result, &has_result, err)) return explain(table, err);
+    if (!has_result)
+        return err_set(err, ERR_QUERY, "%zu parts of a table in one request gave %zu answers",
+                       table->part_count, table->part_at + 1);
+    table->part_at++;
+    table->is_between    = false;
+    table->constant_rows = 0;
+    *table->row_count    = 0;
+    return check_result(table, err);
+}
+
+static TablePart *copy_parts(Arena *arena, const TableRead *read)
+{
+    TablePart *parts = ARENA_ARRAY(arena, TablePart, read->behind_count + 1);
+
+    parts[0] = (TablePart){.lo = read->lo, .hi = read->hi, .chunk = read->chunk};
+    for (size_t i = 0; i < read->behind_count; i++)
+        parts[i + 1] = read->behind[i];
+    return parts;
 }
 
 bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_out, RowStream **out,
@@ -194,7 +292,8 @@ bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_ou
                .stamp_text     = lsn_str(own, read->stamp.lsn),
                .stamp_time     = read->stamp.commit_ts,
                .snapshot_text  = lsn_str(own, read->snapshot),
-               .chunk          = read->chunk,
+               .columns        = kept,
+               .parts          = copy_parts(own, read),
                .row_count      = row_count_out,
     };
     stream->vectors = ARENA_ARRAY(own, ColumnVector, stream->stream.schema.column_count);

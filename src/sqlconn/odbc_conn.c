@@ -145,6 +145,9 @@ static OdbcResult *result_new(OdbcConn *conn, const SqlQuery *query)
     result->conn                = conn;
     result->has_more            = query->has_more;
     result->ahead_err           = ERR_INIT;
+    result->wanted              = (SqlQuery){.expect      = query->expect,
+                                             .fetch_rows  = query->fetch_rows,
+                                             .fetch_bytes = query->fetch_bytes};
     if (query->has_more) result->base.next_result = odbc_result_next_result;
     return result;
 }

@@ -193,18 +193,6 @@ void odbc_result_release(RowStream *stream)
     result->has_failed_ahead = !ok;
 }
 
-/* The columns of the result before are let go, those of this one bound. */
-static bool bind_again(OdbcResult *result, Err *err)
-{
-    const SqlQuery small = {.fetch_rows = (int64_t)result->row_capacity};
-
-    if (!odbc_is_ok(SQLFreeStmt(result->stmt, SQL_UNBIND)))
-        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the next result failed",
-                         err);
-    result->has_long = false;
-    return odbc_result_bind(result, &small, err);
-}
-
 bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err)
 {
     OdbcResult *result = (OdbcResult *)base;
@@ -222,5 +210,5 @@ bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err)
     if (!ok) return false;
     result->is_between = false;
     result->at_end     = !*has_out;
-    return *has_out ? bind_again(result, err) : odbc_check_alive(conn, err);
+    return *has_out ? odbc_result_bind_next(result, err) : odbc_check_alive(conn, err);
 }

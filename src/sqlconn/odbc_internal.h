@@ -146,6 +146,7 @@ typedef struct OdbcColumn {
     Decode      decode;
     SQLSMALLINT c_type;
     size_t      cell_bytes; /* of one row in `cells` */
+    size_t      size;       /* as described: characters, bytes or digits */
     uint8_t     scale;      /* of a decimal as the server has it */
     uint8_t     precision;
     ColumnType  type;  /* in the block */
@@ -182,6 +183,7 @@ struct OdbcResult {
     Err           ahead_err;
     bool          at_end;
     bool          has_more; /* results behind this one are wanted */
+    SqlQuery      wanted;   /* of each result: expect, fetch_rows, fetch_bytes; nothing else */
     bool    is_between;     /* the rows of one result have ended, the next one was not asked for */
     bool    has_failed;
     bool    is_refused; /* with an error that the server told, and nothing behind it */
@@ -191,6 +193,8 @@ struct OdbcResult {
 
 /* Describes the columns, binds them within the byte budget. */
 bool odbc_result_bind(OdbcResult *result, const SqlQuery *query, Err *err);
+/* The next result: the buffers of the one before stay bound when it has the same columns. */
+bool odbc_result_bind_next(OdbcResult *result, Err *err);
 bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err);
 void odbc_result_close(RowStream *stream);
 void odbc_result_release(RowStream *stream);

@@ -245,6 +245,7 @@ static bool plan_columns(OdbcResult *result, const SqlQuery *query, Err *err)
 
         if (!describe(result, (SQLUSMALLINT)(i + 1), &described, err)) return false;
         column->kind      = described.kind;
+        column->size      = described.size;
         column->precision = (uint8_t)MIN(described.size, 255);
         column->scale     = described.scale;
         if (column->kind == SQL_TYPE_MONEY && described.size == 10) /* FreeTDS calls both money */
@@ -332,4 +333,42 @@ bool odbc_result_bind(OdbcResult *result, const SqlQuery *query, Err *err)
     for (size_t i = 0; i < result->column_count; i++)
         allocate_column(result, &result->columns[i]);
     return bind_columns(result, err);
+}
+
+static bool has_same_columns(OdbcResult *result, bool *same_out, Err *err)
+{
+    SQLSMALLINT count = 0;
+
+    *same_out = false;
+    if (!odbc_is_ok(SQLNumResultCols(result->stmt, &count)) || count <= 0)
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the result has no columns",
+                         err);
+    if ((size_t)count != result->column_count) return true;
+    for (size_t i = 0; i < result->column_count; i++) {
+        const OdbcColumn *column    = &result->columns[i];
+        Described         described = {0};
+
+        if (!describe(result, (SQLUSMALLINT)(i + 1), &described, err)) return false;
+        if (described.kind == SQL_TYPE_MONEY && described.size == 10)
+            described.kind = SQL_TYPE_SMALLMONEY;
+        if (described.kind != column->kind || described.size != column->size ||
+            described.scale != column->scale ||
+            !str_equal(described.name, result->base.stream.schema.columns[i].name))
+            return true;
+    }
+    *same_out = true;
+    return true;
+}
+
+bool odbc_result_bind_next(OdbcResult *result, Err *err)
+{
+    bool is_same;
+
+    if (!has_same_columns(result, &is_same, err)) return false;
+    if (is_same) return true;
+    if (!odbc_is_ok(SQLFreeStmt(result->stmt, SQL_UNBIND)))
+        return odbc_fail(SQL_HANDLE_STMT, result->stmt, result->conn, "the next result failed",
+                         err);
+    result->has_long = false;
+    return odbc_result_bind(result, &result->wanted, err);
 }

@@ -75,7 +75,8 @@ typedef struct SqlQuery {
      * STRING in upper case; time STRING of nine digits; char types STRING; binary types BINARY. */
     const Schema *expect; /* values are converted to these types when wider; ERR_SCHEMA_CHANGED when
                              they do not fit. May be NULL */
-    bool          has_more; /* results behind the first are wanted: sqlresult_next_result */
+    bool
+        has_more; /* results behind the first are wanted: sqlresult_next_result. `expect` must live as long */
 } SqlQuery;
 
 struct SqlDriver {

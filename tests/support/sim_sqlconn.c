@@ -20,7 +20,9 @@ typedef struct SimDriver {
     Arena        *arena;
     LIST(SimSqlFault) faults;
     LIST(Str) statements;
-    int opened, open_now;
+    int     opened, open_now;
+    Clock  *clock; /* sim_sql_driver_set_link; NULL: statements go one by one */
+    int64_t latency_ms;
 } SimDriver;
 
 typedef struct SimConn {
@@ -31,21 +33,30 @@ typedef struct SimConn {
     bool        is_dead;
 } SimConn;
 
-/* One result: what the sink gathers, then a stream of blocks. */
+/* A result with columns. */
+typedef struct SimSet {
+    LIST(const SimValue *) rows;
+    SimResultColumn *columns;
+    size_t           column_count;
+} SimSet;
+
+/* What the sink gathers, then a stream of blocks, result by result. */
 typedef struct SimRows {
     SqlResult base; /* first member: its stream is closed through it */
     SimSink   sink;
     SimConn  *conn;
     Arena    *arena;
     Arena    *block_arena;
-    LIST(const SimValue *) rows;
-    SimResultColumn *columns;
-    size_t           column_count;
-    bool             has_columns; /* the first result with columns was seen */
-    bool             is_over;     /* and it has ended */
-    SimError         error;       /* first of the request */
-    size_t           at;
-    size_t           fetch_rows;
+    LIST(SimSet) sets;
+    size_t        set;      /* the one that is read */
+    bool          has_more; /* results behind the first are wanted */
+    bool          is_over;  /* the newest result has ended */
+    SimError      error;    /* first of the request */
+    size_t        error_at; /* behind so many results; in the last of them unless is_between */
+    bool          error_is_between;
+    const Schema *expect;
+    size_t        at;
+    size_t        fetch_rows;
 } SimRows;
 
 /* --- gathering --- */
@@ -54,16 +65,17 @@ static bool sink_columns(SimSink *sink, const SimResultColumn *columns, size_t c
 {
     SimRows *rows = (SimRows *)((char *)sink - offsetof(SimRows, sink));
 
-    if (rows->has_columns) {
+    if (rows->sets.count > 0 && !rows->has_more) {
         rows->is_over = true;
         return true;
     }
-    rows->has_columns  = true;
-    rows->column_count = count;
-    rows->columns      = ARENA_ARRAY(rows->arena, SimResultColumn, count + 1);
+    SimSet *set       = LIST_PUSH(rows->arena, &rows->sets);
+    rows->is_over     = false;
+    set->column_count = count;
+    set->columns      = ARENA_ARRAY(rows->arena, SimResultColumn, count + 1);
     for (size_t i = 0; i < count; i++) {
-        rows->columns[i]      = columns[i];
-        rows->columns[i].name = str_copy(rows->arena, columns[i].name);
+        set->columns[i]      = columns[i];
+        set->columns[i].name = str_copy(rows->arena, columns[i].name);
     }
     return true;
 }
@@ -73,11 +85,11 @@ static bool sink_row(SimSink *sink, const SimValue *values, size_t count)
     SimRows  *rows = (SimRows *)((char *)sink - offsetof(SimRows, sink));
     SimValue *copy;
 
-    if (rows->is_over) return true;
+    if (rows->is_over || rows->sets.count == 0) return true;
     copy = ARENA_ARRAY(rows->arena, SimValue, count + 1);
     for (size_t i = 0; i < count; i++)
         copy[i] = sim_value_copy(rows->arena, &values[i]);
-    *LIST_PUSH(rows->arena, &rows->rows) = copy;
+    *LIST_PUSH(rows->arena, &rows->sets.items[rows->sets.count - 1].rows) = copy;
     return true;
 }
 
@@ -85,7 +97,10 @@ static bool sink_message(SimSink *sink, const SimError *message)
 {
     SimRows *rows = (SimRows *)((char *)sink - offsetof(SimRows, sink));
 
-    if (message->severity > 10 && rows->error.number == 0) rows->error = *message;
+    if (message->severity <= 10 || rows->error.number != 0) return true;
+    rows->error            = *message;
+    rows->error_at         = rows->sets.count;
+    rows->error_is_between = rows->is_over;
     return true;
 }
 
@@ -94,7 +109,7 @@ static bool sink_done(SimSink *sink, const SimDone *done)
     SimRows *rows = (SimRows *)((char *)sink - offsetof(SimRows, sink));
 
     (void)done;
-    if (rows->has_columns) rows->is_over = true;
+    if (rows->sets.count > 0) rows->is_over = true;
     return true;
 }
 
@@ -285,21 +300,24 @@ static bool rows_next(RowStream *stream, RowBlock *out, Err *err)
 {
     SimRows    *rows = (SimRows *)stream;
     RowBuilder *builder;
+    SimSet      none = {0};
+    SimSet     *set  = rows->set < rows->sets.count ? &rows->sets.items[rows->set] : &none;
 
-    *out = (RowBlock){.column_count = rows->column_count};
+    *out = (RowBlock){.column_count = set->column_count};
     if (!check_alive(rows->conn->driver, err)) return false;
     arena_reset(rows->block_arena);
     builder = row_builder_new(rows->block_arena, &stream->schema);
-    for (size_t n = 0; n < rows->fetch_rows && rows->at < rows->rows.count; n++, rows->at++) {
-        const SimValue *values = rows->rows.items[rows->at];
+    for (size_t n = 0; n < rows->fetch_rows && rows->at < set->rows.count; n++, rows->at++) {
+        const SimValue *values = set->rows.items[rows->at];
         row_builder_begin(builder);
-        for (size_t i = 0; i < rows->column_count; i++)
+        for (size_t i = 0; i < set->column_count; i++)
             if (!put_value(builder, i, stream->schema.columns[i].type, &values[i],
                            rows->block_arena, err))
                 return false;
     }
     *out = row_builder_block(builder);
     if (out->row_count > 0 || rows->error.number == 0) return true;
+    if (rows->has_more && (rows->error_is_between || rows->error_at != rows->set + 1)) return true;
     return fail_with(err, rows->error.number, sqlstate_of(&rows->error), rows->error.message);
 }
 
@@ -333,19 +351,37 @@ static bool choose_type(const SimResultColumn *column, SqlTypeKind kind, const S
     return true;
 }
 
-static bool describe(SimRows *rows, const Schema *expect, Err *err)
+static bool describe(SimRows *rows, Err *err)
 {
-    Column      *columns = ARENA_ARRAY(rows->arena, Column, rows->column_count + 1);
-    SqlTypeKind *kinds   = ARENA_ARRAY(rows->arena, SqlTypeKind, rows->column_count + 1);
+    SimSet       none    = {0};
+    SimSet      *set     = rows->set < rows->sets.count ? &rows->sets.items[rows->set] : &none;
+    Column      *columns = ARENA_ARRAY(rows->arena, Column, set->column_count + 1);
+    SqlTypeKind *kinds   = ARENA_ARRAY(rows->arena, SqlTypeKind, set->column_count + 1);
 
-    for (size_t i = 0; i < rows->column_count; i++) {
-        columns[i].name = rows->columns[i].name;
-        kinds[i]        = sql_type_kind(str_from_c(sim_type_name(rows->columns[i].type.kind)));
-        if (!choose_type(&rows->columns[i], kinds[i], expect, &columns[i].type, err)) return false;
+    for (size_t i = 0; i < set->column_count; i++) {
+        columns[i].name = set->columns[i].name;
+        kinds[i]        = sql_type_kind(str_from_c(sim_type_name(set->columns[i].type.kind)));
+        if (!choose_type(&set->columns[i], kinds[i], rows->expect, &columns[i].type, err))
+            return false;
     }
-    rows->base.stream.schema = (Schema){.columns = columns, .column_count = rows->column_count};
+    rows->base.stream.schema = (Schema){.columns = columns, .column_count = set->column_count};
     rows->base.sql_types     = kinds;
     return true;
+}
+
+static bool rows_next_result(SqlResult *base, bool *has_out, Err *err)
+{
+    SimRows *rows = (SimRows *)base;
+
+    *has_out = false;
+    if (!check_alive(rows->conn->driver, err)) return false;
+    if (rows->error.number != 0 && rows->error_is_between && rows->error_at == rows->set + 1)
+        return fail_with(err, rows->error.number, sqlstate_of(&rows->error), rows->error.message);
+    if (rows->set + 1 >= rows->sets.count) return true;
+    rows->set++;
+    rows->at = 0;
+    *has_out = true;
+    return describe(rows, err);
 }
 
 /* --- statements --- */
@@ -402,6 +438,7 @@ static bool conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Er
     bool     stays_open;
 
     if (!check_alive(conn->driver, err)) return false;
+    if (conn->driver->clock) clock_sleep_ms(conn->driver->clock, conn->driver->latency_ms, NULL);
     if (conn->is_dead) return fail_with(err, 0, "08S01", "the connection is dead");
     if (!meet_fate(conn->driver, conn, query->text, err)) return false;
     arena                   = arena_new();
@@ -409,6 +446,8 @@ static bool conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Er
     *rows                   = (SimRows){.conn        = conn,
                                         .arena       = arena,
                                         .block_arena = arena_new(),
+                                        .has_more    = query->has_more,
+                                        .expect      = query->expect,
                                         .fetch_rows  = query->fetch_rows > 0 ? (size_t)query->fetch_rows
                                                                              : DEFAULT_FETCH_ROWS};
     rows->sink              = (SimSink){.columns       = sink_columns,
@@ -420,12 +459,14 @@ static bool conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Er
                                         .return_value  = sink_return_value};
     rows->base.stream.next  = rows_next;
     rows->base.stream.close = rows_close;
-    stays_open              = query->param_count ? run_with_parameters(rows, query)
-                                                 : sim_session_batch(conn->session, query->text, &rows->sink);
-    conn->is_dead           = conn->is_dead || !stays_open;
-    if (rows->error.number && rows->rows.count == 0) {
+    if (query->has_more) rows->base.next_result = rows_next_result;
+    stays_open    = query->param_count ? run_with_parameters(rows, query)
+                                       : sim_session_batch(conn->session, query->text, &rows->sink);
+    conn->is_dead = conn->is_dead || !stays_open;
+    if (rows->error.number && (rows->sets.count == 0 || rows->error_at == 0 ||
+                               (rows->error_at == 1 && rows->sets.items[0].rows.count == 0))) {
         fail_with(err, rows->error.number, sqlstate_of(&rows->error), rows->error.message);
-    } else if (check_alive(conn->driver, err) && describe(rows, query->expect, err)) {
+    } else if (check_alive(conn->driver, err) && describe(rows, err)) {
         *out = &rows->base;
         return true;
     }
@@ -485,10 +526,11 @@ static bool driver_connect(SqlDriver *base, Str connection, int64_t login_timeou
         return fail_with(err, error.number, sqlstate_of(&error), error.message);
     arena = arena_new();
     conn  = ARENA_NEW(arena, SimConn);
-    *conn = (SimConn){.base    = {.query   = conn_query,
-                                  .cancel  = conn_cancel,
-                                  .is_dead = conn_is_dead,
-                                  .close   = conn_close},
+    *conn = (SimConn){.base    = {.query    = conn_query,
+                                  .cancel   = conn_cancel,
+                                  .is_dead  = conn_is_dead,
+                                  .close    = conn_close,
+                                  .can_join = driver->clock != NULL},
                       .driver  = driver,
                       .session = session,
                       .arena   = arena};
@@ -525,6 +567,14 @@ void sim_sql_driver_set_hook(SqlDriver *base, void (*on_query)(void *arg, Str sq
 
     driver->options.on_query     = on_query;
     driver->options.on_query_arg = arg;
+}
+
+void sim_sql_driver_set_link(SqlDriver *base, Clock *clock, int64_t latency_ms)
+{
+    SimDriver *driver = (SimDriver *)base;
+
+    driver->clock      = clock;
+    driver->latency_ms = latency_ms;
 }
 
 void sim_sql_driver_add_fault(SqlDriver *base, const SimSqlFault *fault)

@@ -1,0 +1,241 @@
+/* A backfill where every request takes a fifth of a second on its way: how many it sends, and what becomes of a request
+ * for several chunks when one of them fails (algorithms.md 4.11, 1.14 of the queries). */
+#include "support/test_support.h"
+
+#include "support/backfill.h"
+
+#define LATENCY_MS 200
+
+static Process *open_far(World *world)
+{
+    Process *process = process_open(world, "far");
+
+    sim_sql_driver_set_link(process->sql, world_clock(world), LATENCY_MS);
+    return process;
+}
+
+static BackfillResult run_far(World *world, const BackfillOptions *options, Process **process_out)
+{
+    BackfillResult result;
+
+    *process_out = open_far(world);
+    assert_ok(process_backfill(*process_out, options, &result), &(*process_out)->err);
+    assert_int_equal(result.state, BACKFILL_DONE);
+    return result;
+}
+
+static int chunk_requests(Process *process)
+{
+    return sim_sql_driver_statements(process->sql, "[note] FROM [dbo].[orders] AS t");
+}
+
+static void assert_each_row_once(World *world, int rows)
+{
+    assert_rows(world,
+                str_c(world_arena(world), str_printf(world_arena(world), "%d|%d\n", rows, rows)),
+                "SELECT count(*), count(DISTINCT id) FROM {" BRONZE "} WHERE _operation = 0");
+    assert_chunks_recorded(world);
+    assert_chunk_rows_counted(world);
+    assert_silver_follows(world);
+}
+
+/* The first wave is a round, and nothing is known of the link; then all of a connection's chunks go in one request. */
+static void chunks_of_a_connection_are_asked_for_together(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process;
+
+    options.target_wave_seconds = 300;
+    shop_open_snapshot(world, 24);
+    BackfillResult result = run_far(world, &options, &process);
+    assert_int_equal(result.waves, 2);
+    assert_int_equal(result.chunks_done, 12);
+    assert_int_equal(chunk_requests(process), 2 + 2);
+    process_close(process);
+    assert_each_row_once(world, 24);
+    world_close(world);
+}
+
+/* Without a link there is nothing to win: every chunk is a request, as it always was. */
+static void near_by_each_is_a_request(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = process_open(world, "near");
+    BackfillResult  result;
+
+    options.target_wave_seconds = 300;
+    shop_open_snapshot(world, 24);
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    assert_int_equal(chunk_requests(process), 12);
+    process_close(process);
+    assert_each_row_once(world, 24);
+    world_close(world);
+}
+
+/* Behind the wave before: the rows of both connections, and nothing else that anybody waits for. */
+static void between_two_waves_is_one_round_trip(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process;
+
+    options.target_wave_seconds = 0; /* every round is a wave */
+    shop_open_snapshot(world, 40);
+    BackfillResult result = run_far(world, &options, &process);
+    assert_int_equal(result.waves, 10);
+    /* a stamp is one request (the first one's is three in one), and so is what is asked when a wave is in */
+    assert_int_equal(sim_sql_driver_statements(process->sql, "m.start_lsn <= CONVERT"), 0);
+    process_close(process);
+    /* the time from the first wave to the last: the two commits of which each may hold up the next are over by then */
+    assert_rows(world, "true\n",
+                "SELECT max(s) - min(s) < 9 * %d + 2000 FROM (SELECT epoch_ms(started_at) AS s "
+                "FROM {" FACTS "} WHERE event = 'snapshot_chunk')",
+                LATENCY_MS);
+    assert_each_row_once(world, 40);
+    world_close(world);
+}
+
+/* --- failures --- */
+
+typedef struct Blocker {
+    World *world;
+    int    asked; /* requests for the chunk that is held */
+} Blocker;
+
+/* A writer holds a row of chunk 6, 12 <= id < 14; it lets go when the chunk is asked for again. */
+static void let_go_when_asked_again(void *arg, Str sql)
+{
+    Blocker *blocker = arg;
+
+    if (str_find(sql, STR("t.[id] >= 12 AND t.[id] < 14"), 0) < 0) return;
+    if (blocker->asked++ == 1) world_exec(blocker->world, "ROLLBACK");
+}
+
+/* The plan is made and the first wave read; then a writer holds a row of chunk 6. */
+static World *open_with_held_row(void **state, int id, BackfillOptions *options)
+{
+    World *world = shop_open(state, 1);
+
+    *options                               = shop_backfill(2, 2);
+    options->target_wave_seconds           = 300;
+    options->stream.source.lock_timeout_ms = 0;
+    options->max_waves                     = OPT_I64(1);
+    shop_open_snapshot(world, 24);
+    (void)world_backfill(world, options);
+    options->max_waves = (OptI64){.is_set = false};
+    world_exec(world, "BEGIN TRAN; UPDATE dbo.orders SET note = 'held' WHERE id = %d", id);
+    return world;
+}
+
+static void a_chunk_that_fails_in_a_request_is_asked_for_again_by_itself(void **state)
+{
+    BackfillOptions options;
+    World          *world   = open_with_held_row(state, 12, &options);
+    Blocker         blocker = {.world = world};
+    Process        *process = open_far(world);
+    BackfillResult  result;
+
+    sim_sql_driver_set_hook(process->sql, let_go_when_asked_again, &blocker);
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    assert_int_equal(result.state, BACKFILL_DONE);
+    assert_int_equal(result.waves, 2);  /* a round, then the rest */
+    assert_int_equal(blocker.asked, 2); /* in the request of its connection, then by itself */
+    /* the one ahead of it in that request was read once, those behind it go one by one */
+    assert_int_equal(sim_sql_driver_statements(process->sql, "t.[id] >= 8 AND t.[id] < 10"), 1);
+    assert_int_equal(sim_sql_driver_statements(process->sql, "t.[id] >= 16 AND t.[id] < 18"), 2);
+    assert_int_equal(sim_sql_driver_statements(process->sql, "t.[id] >= 20 AND t.[id] < 22"), 2);
+    assert_int_equal(chunk_requests(process), 2 + 2 + 3);
+    assert_int_equal(world_line_count(world, "the source failed, trying again"), 1);
+    process_close(process);
+    assert_each_row_once(world, 24);
+    world_close(world);
+}
+
+/* Four attempts in all; then the error names the chunk, and nothing of the wave is in. What was read ahead of the chunk
+ * stays when no row of it had come; else its rows cannot be told from the others any more, and all are read again. */
+static void one_that_stays_locked_ends_the_wave(void **state)
+{
+    for (int id = 12; id <= 13; id++) {
+        BackfillOptions options;
+        World          *world   = open_with_held_row(state, id, &options);
+        Process        *process = open_far(world);
+        BackfillResult  result;
+
+        assert_false(process_backfill(process, &options, &result));
+        assert_err(&process->err, ERR_LOCK_TIMEOUT, "chunk 6 of wave 2");
+        assert_int_equal(sim_sql_driver_statements(process->sql, "t.[id] >= 12 AND t.[id] < 14"),
+                         4);
+        assert_int_equal(sim_sql_driver_statements(process->sql, "t.[id] >= 8 AND t.[id] < 10"),
+                         id == 12 ? 1 : 4);
+        assert_int_equal(world_line_count(world, "the source failed, trying again"), 3);
+        assert_int_equal(world_line_count(world, "the source failed for the last time"), 1);
+        process_close(process);
+        assert_rows(world, "8\n", "SELECT count(*) FROM {" BRONZE "} WHERE _operation = 0");
+        world_exec(world, "ROLLBACK");
+        (void)world_backfill(world, &options);
+        assert_each_row_once(world, 24);
+        world_close(world);
+    }
+}
+
+/* A kept connection that had died unseen: the whole request goes to a new one, and nobody is warned. */
+static void a_kept_connection_that_died_takes_no_chunk_with_it(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = open_far(world);
+    BackfillResult  result;
+
+    options.target_wave_seconds = 300;
+    shop_open_snapshot(world, 24);
+    sim_sql_driver_add_fault(process->sql, &(SimSqlFault){.expect = "t.[id] >= 12 AND t.[id] < 14",
+                                                          .times  = 1,
+                                                          .sqlstate = "08S01",
+                                                          .kills    = true});
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    assert_int_equal(result.state, BACKFILL_DONE);
+    assert_int_equal(chunk_requests(process), 2 + 2 + 1);
+    assert_int_equal(world_line_count(world, "the source failed"), 0);
+    process_close(process);
+    assert_each_row_once(world, 24);
+    world_close(world);
+}
+
+/* The process dies at every step of a call that reads several chunks a request. */
+static void it_may_die_anywhere(void **state)
+{
+    for (unsigned step = 5; step < 400; step += 37) {
+        World          *world   = shop_open(state, step);
+        BackfillOptions options = shop_backfill(2, 2);
+        Process        *process;
+        BackfillResult  result;
+
+        options.target_wave_seconds = 300;
+        shop_open_snapshot(world, 24);
+        process       = open_far(world);
+        process->plan = (FaultPlan){.fail_at_step = step, .crash = true};
+        (void)process_backfill(process, &options, &result);
+        process_close(process);
+        (void)run_far(world, &options, &process);
+        process_close(process);
+        assert_each_row_once(world, 24);
+        world_close(world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chunks_of_a_connection_are_asked_for_together),
+        cmocka_unit_test(near_by_each_is_a_request),
+        cmocka_unit_test(between_two_waves_is_one_round_trip),
+        cmocka_unit_test(a_chunk_that_fails_in_a_request_is_asked_for_again_by_itself),
+        cmocka_unit_test(one_that_stays_locked_ends_the_wave),
+        cmocka_unit_test(a_kept_connection_that_died_takes_no_chunk_with_it),
+        cmocka_unit_test(it_may_die_anywhere),
+    };
+
+    return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
+}
