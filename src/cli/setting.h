@@ -37,7 +37,7 @@ typedef enum SettingType {
     X(FACTS,                    "facts",                    SECTION_LAKE,   SETTING_TABLE,    NULL,          0, NULL,                            "table that records what happened") \
     X(CONTROL,                  "control",                  SECTION_LAKE,   SETTING_TABLE,    NULL,          0, NULL,                            "table of verdicts and positions") \
     X(RECONCILE_REPORT,         "reconcile_report",         SECTION_LAKE,   SETTING_TABLE,    NULL,          0, NULL,                            "table of differences found (not used yet)") \
-    X(COMPRESSION,              "compression",              SECTION_LAKE,   SETTING_CHOICE,   "zstd",        0, "snappy|zstd|none",              "codec of data files") \
+    X(COMPRESSION,              "compression",              SECTION_LAKE,   SETTING_CHOICE,   "zstd",        0, "snappy|zstd|none",              "codec of data files but the smallest") \
     X(MEMORY_LIMIT,             "memory_limit",             SECTION_LAKE,   SETTING_SIZE,     "1GB",         0, NULL,                            "memory libduckdb may use") \
     X(CAPTURE_INSTANCE,         "capture_instance",         SECTION_STREAM, SETTING_TEXT,     NULL,          0, NULL,                            "CDC capture instance, for example dbo_orders") \
     X(BRONZE,                   "bronze",                   SECTION_STREAM, SETTING_TABLE,    NULL,          0, NULL,                            "table that changes are appended to") \

@@ -166,10 +166,11 @@ bool conform_open(RowStream *rows, const Schema *schema, const Schema *stored, A
     ConformStream *conform = ARENA_NEW(arena, ConformStream);
 
     *conform = (ConformStream){
-        .base    = {.schema    = *stored,
-                    .row_limit = rows->row_limit,
-                    .next      = conform_next,
-                    .release   = conform_release},
+        .base    = {.schema     = *stored,
+                    .row_limit  = rows->row_limit,
+                    .byte_limit = rows->byte_limit,
+                    .next       = conform_next,
+                    .release    = conform_release},
         .names   = *schema,
         .inner   = rows,
         .source  = ARENA_ARRAY(arena, ptrdiff_t, schema->column_count + 1),

@@ -13,6 +13,8 @@
 #define ROW_GROUP_BYTES  (INT64_C(8) << 20)
 #define WHOLE_FILE_BYTES (INT64_C(1) << 40) /* a row group that ends with its file */
 #define PREFIX_CHARS_MAX 32
+/* A file of fewer bytes of values is written as it is: its pages do not get smaller, and each costs the codec a start. */
+#define COMPRESSED_BYTES_MIN 4096
 
 static void choose_codec(DeltaWriter *writer, const Header *header)
 {
@@ -20,17 +22,24 @@ static void choose_codec(DeltaWriter *writer, const Header *header)
 
     writer->options.compression = writer->context->compression;
     if (header_find_property(header, STR("delta.parquet.compression.codec"), &name)) {
+        writer->has_fixed_codec = true;
         if (str_equal_ignoring_case(name, STR("zstd"))) writer->options.compression = DUCK_ZSTD;
         if (str_equal_ignoring_case(name, STR("snappy"))) writer->options.compression = DUCK_SNAPPY;
         if (str_equal_ignoring_case(name, STR("none")) ||
             str_equal_ignoring_case(name, STR("uncompressed")))
             writer->options.compression = DUCK_UNCOMPRESSED;
     }
-    switch (writer->options.compression) {
-    case DUCK_ZSTD: writer->codec = "zstd"; break;
-    case DUCK_SNAPPY: writer->codec = "snappy"; break;
-    case DUCK_UNCOMPRESSED: writer->codec = NULL; break;
+}
+
+/* In a file's name; NULL: none. */
+static const char *codec_name(DuckCompression compression)
+{
+    switch (compression) {
+    case DUCK_ZSTD: return "zstd";
+    case DUCK_SNAPPY: return "snappy";
+    case DUCK_UNCOMPRESSED: break;
     }
+    return NULL;
 }
 
 static void note_defaults(DeltaWriter *writer, const Header *header)
@@ -159,13 +168,23 @@ void delta_writer_finish(DeltaWriter *writer, DeltaTable *table)
 
 /* --- one file --- */
 
-static Str new_file_name(DeltaWriter *writer, Arena *arena)
+static Str new_file_name(DeltaWriter *writer, DuckCompression compression, Arena *arena)
 {
-    unsigned sequence = atomic_fetch_add(&writer->file_count, 1U);
-    Str      uuid     = rng_uuid4(writer->context->rng, arena);
+    unsigned    sequence = atomic_fetch_add(&writer->file_count, 1U);
+    Str         uuid     = rng_uuid4(writer->context->rng, arena);
+    const char *codec    = codec_name(compression);
 
     return str_printf(arena, "part-%05u-%.*s.c000.%s%sparquet", sequence, STR_ARG(uuid),
-                      writer->codec ? writer->codec : "", writer->codec ? "." : "");
+                      codec ? codec : "", codec ? "." : "");
+}
+
+static DuckWriteOptions options_for(const DeltaWriter *writer, const RowStream *rows)
+{
+    DuckWriteOptions options  = writer->options;
+    bool             is_small = rows->row_limit > 0 && rows->byte_limit < COMPRESSED_BYTES_MIN;
+
+    if (is_small && !writer->has_fixed_codec) options.compression = DUCK_UNCOMPRESSED;
+    return options;
 }
 
 static Str new_prefix(DeltaWriter *writer, Arena *arena)
@@ -239,7 +258,7 @@ static bool write_file(DeltaWriter *writer, RowStream *rows, const DuckWriteOpti
                        Arena *arena, DeltaAdd *add_out, Str *local_out, Err *err)
 {
     Arena   *scratch = arena_new();
-    Str      name    = new_file_name(writer, scratch);
+    Str      name    = new_file_name(writer, options->compression, scratch);
     Str      local;
     DuckFile file;
 
@@ -254,12 +273,13 @@ static bool write_file(DeltaWriter *writer, RowStream *rows, const DuckWriteOpti
 bool delta_writer_write(DeltaWriter *writer, RowStream *rows, Arena *arena, DeltaAdd *add_out,
                         Err *err)
 {
-    Arena     *scratch = arena_new();
-    RowStream *conform = NULL;
+    Arena           *scratch = arena_new();
+    RowStream       *conform = NULL;
+    DuckWriteOptions options = options_for(writer, rows);
 
     *add_out = (DeltaAdd){.path = STR_EMPTY, .stats = STR_EMPTY};
     bool ok  = open_conform(writer, rows, scratch, &conform, err) &&
-              write_file(writer, conform, &writer->options, arena, add_out, NULL, err);
+              write_file(writer, conform, &options, arena, add_out, NULL, err);
     conform_close(conform);
     arena_close(scratch);
     return ok || err_context(err, "table %.*s", STR_ARG(writer->table_path));
@@ -347,7 +367,7 @@ bool delta_writer_write_query(DeltaWriter *writer, DuckSession *session, Str sel
                               Arena *arena, DeltaAdd *add_out, Err *err)
 {
     Arena   *scratch = arena_new();
-    Str      name    = new_file_name(writer, scratch);
+    Str      name    = new_file_name(writer, writer->options.compression, scratch);
     Str      local, sql = STR_EMPTY;
     DuckFile file;
 

@@ -17,7 +17,7 @@ struct DeltaWriter {
     bool            *needs_value; /* per column: it has a default, so NULL would be wrong */
     StatsPlan        stats;
     DuckWriteOptions options;
-    const char      *codec; /* in the file's name; NULL: none */
+    bool             has_fixed_codec; /* by a property of the table */
     size_t           prefix_chars;
     bool             takes_vectors, has_all_bounds;
     Str              vectors_name; /* of the staged file of vectors; empty: none */

@@ -198,6 +198,8 @@ RowStream *row_stream_of_block(Arena *arena, const Schema *schema, const RowBloc
     assert(block->row_count == 0 || block->column_count == schema->column_count);
     self->base = (RowStream){
         .schema = *schema, .row_limit = block->row_count, .next = block_stream_next};
+    for (size_t i = 0; i < block->column_count && block->row_count > 0; i++)
+        self->base.byte_limit += (size_t)column_size_bytes(&block->columns[i], block->row_count);
     self->block = *block;
     return &self->base;
 }

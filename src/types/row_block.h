@@ -50,8 +50,9 @@ void column_write_json(JsonWriter *json, const ColumnVector *column, size_t row_
 /* A stream of blocks. Implementations embed it as their first member. */
 typedef struct RowStream RowStream;
 struct RowStream {
-    Schema schema;    /* of every block */
-    size_t row_limit; /* there are no more rows than these in all; 0: not known */
+    Schema schema;     /* of every block */
+    size_t row_limit;  /* there are no more rows than these in all; 0: not known */
+    size_t byte_limit; /* of their values, about; 0 with row_limit */
     /* A block with row_count > 0, or at the end true and row_count 0. A block is good until the
      * next call on the same stream. */
     bool (*next)(RowStream *stream, RowBlock *out, Err *err);

@@ -361,6 +361,44 @@ static void names_follow_the_tables_properties(void **state)
     world_close(world);
 }
 
+/* Compressed, its pages would not get smaller. */
+static void a_few_rows_are_not_compressed_unless_the_table_says_so(void **state)
+{
+    static const struct {
+        int64_t     rows;
+        bool        has_property;
+        const char *end, *codec;
+    } cases[] = {{3, false, ".c000.parquet", "UNCOMPRESSED"},
+                 {3000, false, ".c000.zstd.parquet", "ZSTD"},
+                 {3, true, ".c000.zstd.parquet", "ZSTD"}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        World           *world    = world_new_local(state);
+        DeltaProperty    property = {STR("delta.parquet.compression.codec"), STR("zstd")};
+        Column           column[] = {{STR("id"), COLUMN_TYPE(TYPE_LONG), STR_EMPTY}};
+        DeltaTable      *table    = create_with(world, column, 1, &property, cases[i].has_property);
+        int64_t         *values   = ARENA_ARRAY(world->arena, int64_t, 3000);
+        ColumnVector     numbers  = {.type = COLUMN_TYPE(TYPE_LONG), .data = values};
+        RowBlock         block    = {&numbers, 1, (size_t)cases[i].rows};
+        const DeltaFile *file;
+        size_t           at = 0;
+
+        for (int64_t n = 0; n < 3000; n++)
+            values[n] = n;
+        assert_ok(append_block(world, table, &(Schema){column, 1}, &block), &world->err);
+        assert_true(delta_table_next_file(table, &at, &file));
+        assert_true(str_ends_with(file->path, str_from_c(cases[i].end)));
+        Str sql = str_printf(world->arena,
+                             "SELECT count(*) FROM parquet_metadata('%s/t/%.*s') WHERE compression "
+                             "= '%s' AND EXISTS (SELECT 1 FROM %%s)",
+                             world->folder, STR_ARG(file->path), cases[i].codec);
+        assert_int_equal(query_table(world, table, str_c(world->arena, sql)), 1);
+        assert_int_equal(count_rows(world, table), cases[i].rows);
+        delta_table_close(table);
+        world_close(world);
+    }
+}
+
 /* Paths that other writers encode: written by a fixture, read and removed by us. */
 static void files_with_odd_names_are_read(void **state)
 {
@@ -509,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_query_is_written_by_the_names_of_its_columns),
         cmocka_unit_test(rows_and_their_new_column_are_one_commit),
         cmocka_unit_test(names_follow_the_tables_properties),
+        cmocka_unit_test(a_few_rows_are_not_compressed_unless_the_table_says_so),
         cmocka_unit_test(files_with_odd_names_are_read),
         cmocka_unit_test(a_scan_gives_what_is_asked_for),
         cmocka_unit_test(a_partitioned_table_is_read_with_its_values),
