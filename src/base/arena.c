@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* Under the address sanitizer what the arena has not handed out is poisoned, so that a use after
  * arena_reset is found. */
@@ -31,6 +34,7 @@
 #define ALIGNMENT       alignof(max_align_t)
 #define CHUNK_BYTES_MIN ((size_t)16 << 10)
 #define CHUNK_BYTES_MAX ((size_t)1 << 20)
+#define LARGE_BYTES     (16 << 20)
 #define KEPT_BYTES_MAX  ((size_t)64 << 20) /* what arena_reset keeps for the next round */
 
 typedef struct Chunk {
@@ -83,6 +87,14 @@ void *mem_realloc(void *ptr, size_t size)
 void mem_free(void *ptr)
 {
     free(ptr);
+}
+
+void mem_return_large_blocks(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES / 4); /* no longer derived from the other */
+#endif
 }
 
 Arena *arena_new(void)

@@ -39,5 +39,8 @@ void arena_at_end(Arena *arena, void (*end)(void *arg), void *arg);
 void *mem_alloc(size_t size);
 void *mem_realloc(void *ptr, size_t size); /* new bytes are not zeroed */
 void  mem_free(void *ptr);                 /* accepts NULL */
+/* From now on blocks of 16 MiB or more, whoever allocates them, go back to the system when they are freed. Else glibc
+ * learns from each that is freed to keep the next of its size. Once, at the start of a program. */
+void mem_return_large_blocks(void);
 
 #endif

@@ -83,6 +83,7 @@ int main(int argc, char **argv)
     Str            name    = argc > 1 ? str_from_c(argv[1]) : STR_EMPTY;
     const Command *command = command_find(name);
 
+    mem_return_large_blocks();
     if (command) return run_command(command, argc - 2, argv + 2);
     if (str_equal_c(name, "help") && argc > 2) {
         command = command_find(str_from_c(argv[2]));
