@@ -56,7 +56,7 @@ static RowBlock last_row(LargeRows *large)
 
 static bool next_of_large(LargeRows *large, RowBlock *out)
 {
-    if (large->is_given) { /* it was copied: whatever else holds it lets go */
+    if (large->is_given) { /* it was copied: the block may go */
         large->block = (RowBlock){.row_count = 0};
         large->at    = 0;
         row_stream_release(large->inner);

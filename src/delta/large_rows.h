@@ -3,7 +3,7 @@
  *
  * libduckdb makes the pages of a row group within the call that brings the row which fills it, when
  * the row is still in its block too. With nothing behind the row, it makes them when it has been told
- * that there is no more; the block, and what the driver holds, can be gone by then. */
+ * that there is no more; the block can be gone by then. */
 #ifndef TIDELAKE_DELTA_LARGE_ROWS_H
 #define TIDELAKE_DELTA_LARGE_ROWS_H
 

@@ -98,12 +98,12 @@ static bool fill_text(duckdb_string_t *out, const ColumnVector *column, size_t f
     const Str *texts = column->data;
     for (size_t i = 0; i < count; i++) {
         bool is_null = column_is_null(column, from + i);
-        assert(!VERIFY_UTF8 || is_null || column->type.kind != TYPE_STRING ||
-               utf8_is_valid(texts[from + i]));
         if (!is_null && texts[from + i].len > LIMIT_VALUE_BYTES)
             return err_set(err, ERR_LIMIT,
                            "a value is longer than %d MiB, the most that a data file can hold",
                            LIMIT_VALUE_MIB);
+        assert(!VERIFY_UTF8 || is_null || column->type.kind != TYPE_STRING ||
+               utf8_is_valid(texts[from + i]));
         set_string(&out[i], is_null ? STR_EMPTY : texts[from + i]);
     }
     return true;

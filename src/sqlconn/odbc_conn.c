@@ -144,7 +144,6 @@ static OdbcResult *result_new(OdbcConn *conn, const SqlQuery *query)
     result->block_arena         = arena_new();
     result->conn                = conn;
     result->has_more            = query->has_more;
-    result->ahead_err           = ERR_INIT;
     result->wanted              = (SqlQuery){.expect      = query->expect,
                                              .fetch_rows  = query->fetch_rows,
                                              .fetch_bytes = query->fetch_bytes};

@@ -106,8 +106,7 @@ static bool fetch_rows_with_long(OdbcResult *result, size_t *row_count_out, Err 
     result->own_bytes = 0;
     while (row < result->row_capacity &&
            arena_used(result->block_arena) + result->own_bytes < result->block_bytes) {
-        if (!result->is_ahead && !fetch(result, err)) return false;
-        result->is_ahead = false;
+        if (!fetch(result, err)) return false;
         if (result->rows_fetched == 0) break;
         if (!read_row(result, row, err)) return false;
         row++;
@@ -156,7 +155,6 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
     bool        ok;
 
     *out = (RowBlock){.columns = result->vectors, .column_count = result->column_count};
-    if (result->has_failed_ahead) return err_copy(err, &result->ahead_err);
     if (result->at_end || result->is_between) return true;
     if (atomic_load(&conn->is_cancelled)) return stopped(err);
     arena_reset(result->block_arena);
@@ -174,23 +172,9 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
     return ok && (row_count == 0 || decode_block(result, row_count, out, err));
 }
 
-/* FreeTDS holds a row's long values until it reads the next row, or the end. */
 void odbc_result_release(RowStream *stream)
 {
-    OdbcResult *result = (OdbcResult *)stream;
-    OdbcConn   *conn   = result->conn;
-
-    arena_reset(result->block_arena);
-    if (!result->has_long || result->is_ahead || result->has_failed || result->at_end ||
-        result->is_between || atomic_load(&conn->is_cancelled))
-        return;
-    int  handle = odbc_block_begin(conn, result->stmt);
-    bool ok     = fetch(result, &result->ahead_err);
-    odbc_block_end(conn, handle);
-    result->is_ahead = ok && result->rows_fetched > 0;
-    if (!ok) odbc_result_fail(result, &result->ahead_err);
-    if (ok && atomic_load(&conn->is_cancelled)) ok = stopped(&result->ahead_err);
-    result->has_failed_ahead = !ok;
+    arena_reset(((OdbcResult *)stream)->block_arena);
 }
 
 bool odbc_result_next_result(SqlResult *base, bool *has_out, Err *err)

@@ -178,9 +178,6 @@ struct OdbcResult {
     LongValue     value;
     SQLWCHAR     *piece; /* where text comes to; NULL until a long value is read */
     bool          has_long;
-    bool          is_ahead; /* a row was fetched that is in no block yet */
-    bool          has_failed_ahead;
-    Err           ahead_err;
     bool          at_end;
     bool          has_more; /* results behind this one are wanted */
     SqlQuery      wanted;   /* of each result: expect, fetch_rows, fetch_bytes; nothing else */

@@ -63,7 +63,7 @@ struct RowStream {
 bool row_stream_next(RowStream *stream, RowBlock *out, Err *err) MUST_CHECK;
 void row_stream_close(RowStream *stream); /* accepts NULL */
 /* The block at hand is not looked at any more: what it holds may go before the next one is asked
- * for. What fails here is told by that call. */
+ * for. */
 void row_stream_release(RowStream *stream);
 
 /* Rows made by hand, value by value, for the small tables (facts, control, plans) and tests. All

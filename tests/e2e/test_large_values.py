@@ -8,7 +8,7 @@ SHORT = bool(os.environ.get("TIDELAKE_E2E_SHORT"))
 MIB = 16 if SHORT else 32
 LARGEST_MIB = 32 if SHORT else 180  # with what libduckdb makes of it, more than its share of memory_limit
 FETCH_MIB = 8
-SLACK_MIB = 12  # libduckdb's own, for whatever value
+SLACK_MIB = 6  # libduckdb's own, for whatever value
 TIMES = 2  # our own and the row group's, then that and the page's
 KINDS = {"varchar(max)": "c", "nvarchar(max)": "n", "varbinary(max)": "b"}
 
