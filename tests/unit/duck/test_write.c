@@ -4,6 +4,7 @@
 #include "duck_test.h"
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -494,6 +495,31 @@ static void values_larger_than_the_share_are_written(void **state)
     duck_world_close(world);
 }
 
+/* A page tells its length in 31 bits; libduckdb would find out after all the work. */
+static void a_value_that_no_page_can_hold_is_refused_by_name(void **state)
+{
+    DuckWorld         *world   = *state;
+    const Str          texts[] = {STR("short"), {"never read", LIMIT_VALUE_BYTES + 1}};
+    const ColumnVector vectors = {.type = COLUMN_TYPE(TYPE_STRING), .data = texts};
+    const Column       column  = {STR("body"), COLUMN_TYPE(TYPE_STRING), STR_EMPTY};
+    const Schema       schema  = {&column, 1};
+    DuckWriteOptions   options = write_options();
+    Str                path    = path_in(world, "page.parquet");
+    DuckFile           file;
+    Err                err = ERR_INIT;
+
+    for (size_t count = 2; count > 0; count--) { /* and the one that is short is written */
+        RowBlock block = {&vectors, 1, count};
+        bool     ok    = duck_parquet_write(world->duck,
+                                            row_stream_of_block(world->arena, &schema, &block), path,
+                                            &options, world->arena, &file, &err);
+        assert_int_equal(ok, count == 1);
+        if (!ok) assert_err(&err, ERR_LIMIT, "column body: a value is longer than 2047 MiB");
+        assert_int_equal(file_exists(path), ok);
+        err_clear(&err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +534,7 @@ int main(void)
         duck_test(a_cancel_stops_a_writer_and_leaves_no_file),
         cmocka_unit_test(values_larger_than_the_share_are_written),
         duck_test(four_writers_of_wide_rows_stay_within_their_memory),
+        duck_test(a_value_that_no_page_can_hold_is_refused_by_name),
         duck_test(every_file_has_the_rows_and_columns_of_its_own_stream),
     };
     return RUN_TESTS(tests);
