@@ -395,6 +395,29 @@ static void check_snapshot(History *history)
                 history->source->kind == KEY_REPEATED ? "_chunk, n" : "n");
 }
 
+/* What was read is older than nothing that its stamp covers: each row of a chunk is an image the source had at its stamp,
+ * or later. And the facts tell of a chunk the stamp that its rows have. */
+static void check_stamps(History *history)
+{
+    World *world = history->world;
+    Str    rows  = world_rows(world, "SELECT n, v, epoch_us(_commit_ts) FROM {" BRONZE
+                                     "} WHERE _operation = 0");
+
+    if (str_equal_c(rows, "no table\n")) return;
+    while (rows.len > 0) {
+        int64_t n = next_number(&rows), v = next_number(&rows), stamp_us = next_number(&rows);
+
+        if (!history_source_allows(history->source, (int)n, v, stamp_us - ROUNDING_US))
+            fail_history(history, "a chunk has an image that was over at its stamp", n, v);
+    }
+    assert_rows(world, "0\n",
+                "SELECT count(*) FROM (SELECT _chunk AS c, min(_start_lsn) AS least, "
+                "max(_start_lsn) AS most FROM {" BRONZE
+                "} WHERE _operation = 0 GROUP BY 1) AS b JOIN {" FACTS
+                "} AS f ON json_extract(f.detail, '$.chunk')::INT = b.c WHERE f.event = "
+                "'snapshot_chunk' AND (f.min_lsn <> b.least OR f.min_lsn <> b.most)");
+}
+
 /* Waves of the facts, and how many of them without a row. */
 static void count_waves(History *history)
 {
@@ -417,6 +440,7 @@ void history_check_end(History *history)
     check_model(history);
     assert_silver_is_source(world, "orders", history_columns(history->source->kind));
     check_snapshot(history);
+    check_stamps(history);
     assert_true(lsn_parse(str_trim(text), &start));
     assert_bronze_is_complete(world, "orders", start);
     count_waves(history);

@@ -41,7 +41,8 @@ class HandedOver:
     """What the next engine must leave as it finds it: the schemas, each row of the facts, the snapshots and their rows."""
 
     def __init__(self, lake):
-        self.lake, self.schemas, self.facts = lake, schema_versions(lake), self.count_facts()
+        self.lake = lake
+        self.schemas, self.facts = schema_versions(lake), self.count_facts()
 
     def count_facts(self):
         return collections.Counter(map(row_text, self.lake.facts()))
