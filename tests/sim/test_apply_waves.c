@@ -165,6 +165,82 @@ static void a_row_that_moves_between_chunks_is_waited_for(void **state)
     world_close(world);
 }
 
+/* Others go on before the n-th look of an apply at a table: a batch with its verdict, and a wave while there is one. */
+typedef struct Landing {
+    World          *world;
+    BackfillOptions options;
+    int             looks, at;
+} Landing;
+
+static void land(void *arg, uint64_t step, const char *operation, Str path)
+{
+    Landing *landing = arg;
+
+    (void)step, (void)path;
+    if (!str_equal_c(str_from_c(operation), "list_after") || ++landing->looks != landing->at)
+        return;
+    world_pass_minutes(landing->world, 120);
+    world_commit(landing->world, "DELETE FROM dbo.orders WHERE id = 2");
+    world_commit(landing->world, "INSERT INTO dbo.orders VALUES (20, 'a')");
+    (void)run_waves(landing->world, landing->options, 1);
+    run_stream(landing->world);
+}
+
+/* An apply next to which that happens at look `at`, of a table of 1 to 8 with one wave of three rows or, complete, with all. */
+static World *apply_beside(void **state, int at, bool is_complete, bool *came)
+{
+    World       *world   = shop_open(state, 1);
+    Landing      landing = {.world = world, .options = shop_backfill(3, 1), .at = at};
+    ApplyOptions apply   = shop_apply();
+    Process     *process;
+
+    world_commit(world, "INSERT INTO dbo.orders SELECT value, 'a' FROM GENERATE_SERIES(1, 8)");
+    run_stream(world);
+    (void)run_waves(world, landing.options, is_complete ? 10 : 1);
+    (void)run_apply(world);
+    process       = process_open(world, "apply");
+    process->plan = (FaultPlan){.count_reads = true, .on_step = land, .on_step_arg = &landing};
+    assert_ok(process_apply(process, &apply), &process->err);
+    process_close(process);
+    *came = landing.looks >= at;
+    return world;
+}
+
+/* Wherever it comes between the reads: what this call has not read the next one applies. */
+static void what_lands_between_the_reads_is_not_lost(void **state) /* T7.1 */
+{
+    bool came = true;
+
+    for (int at = 1; came; at++) {
+        World *world = apply_beside(state, at, false, &came);
+
+        if (came) {
+            (void)run_apply(world);
+            assert_str_is(silver(world), "1:a 3:a 4:a 5:a 6:a 20:a\n");
+            assert_str_is(position(world), "false|true|1|false\n");
+        }
+        world_close(world);
+        assert_true(came || at > 3);
+    }
+    came = true;
+    for (int at = 1; came; at++) {
+        World *world = apply_beside(state, at, true, &came);
+
+        if (came) {
+            /* who takes the verdict of the batch has its rows */
+            assert_rows(world, "true\n",
+                        "SELECT (SELECT count(*) FROM {" SILVER
+                        "} WHERE id = 20) = 1 OR (SELECT count(DISTINCT finalized_until) FROM "
+                        "{" CONTROL "}) = 2");
+            (void)run_apply(world);
+            assert_silver_is_source(world, "orders", "id, note");
+            assert_rows(world, "1\n", "SELECT count(DISTINCT finalized_until) FROM {" CONTROL "}");
+        }
+        world_close(world);
+        assert_true(came || at > 3);
+    }
+}
+
 /* Random changes, with stream, waves and apply in any order; at the end silver is the source, and on the way no row of
  * it is one the source does not have. */
 static void silver_is_never_wrong_on_the_way(void **state)
@@ -232,6 +308,7 @@ int main(void)
         cmocka_unit_test(waves_are_applied_as_they_come),
         cmocka_unit_test(keys_that_a_chunk_lacks_go_with_it),
         cmocka_unit_test(a_late_wave_does_not_undo_what_is_applied),
+        cmocka_unit_test(what_lands_between_the_reads_is_not_lost),
         cmocka_unit_test(a_row_that_moves_between_chunks_is_waited_for),
         property_test(silver_is_never_wrong_on_the_way),
     };
