@@ -4,6 +4,8 @@
 
 #include "support/open_lake.h"
 
+#include "delta/maintain.h"
+
 static ApplyResult apply_open(OpenLake *open)
 {
     return apply_now(&open->lake);
@@ -88,6 +90,58 @@ static void each_wave_takes_what_its_ranges_lack(void **state) /* T7.14, T7.18 *
         assert_int_equal(has_plans, !is_old); /* apply makes none */
         open_lake_close(&open);
     }
+}
+
+/* All of bronze in one file, so that statistics tell its snapshots not apart. */
+static void compact_bronze(OpenLake *open)
+{
+    Lake          *lake    = open->lake.lake;
+    DeltaTable    *table   = NULL;
+    DeltaOptimize  options = {.purpose = STR("compact")};
+    DeltaOptimized done;
+
+    assert_ok(delta_table_open(&lake->delta, STR(BRONZE_PATH), &table, &lake->err), &lake->err);
+    assert_ok(delta_table_optimize(table, &options, &done, &lake->err), &lake->err);
+    assert_int_equal(delta_table_get_file_count(table), 1);
+    delta_table_close(table);
+}
+
+/* A loss in the middle of a snapshot: the one opened then is the one, from its first wave on. */
+static void a_newer_open_takes_the_place_of_an_older_one(void **state) /* T7.8 */
+{
+    OpenLake open = open_lake_open(*state, 100);
+
+    put_open(&open);
+    PUT_CHUNK(&open, 0, {110, 0, 0, 0, 1, "old"}, {110, 0, 0, 0, 2, "old"});
+    put_chunk(&open, 0, 0, 110, "null", "4");
+    (void)apply_open(&open);
+    assert_open_silver(&open, "1=old 2=old");
+    PUT_CHUNK(&open, 1, {120, 0, 0, 0, 5, "old"});
+    put_chunk(&open, 1, 1, 120, "4", "7");
+
+    open.snapshot = 150;
+    put_open(&open);
+    assert_int_equal(apply_open(&open).waves_applied, 0); /* 5 waits for nothing any more */
+    assert_open_silver(&open, "1=old 2=old");
+    assert_str_is(control_text(&open), "-|-|0096|-\n");
+    PUT_CHUNK(&open, 0, {160, 0, 0, 0, 1, "new"}, {160, 0, 0, 0, 3, "new"});
+    put_chunk(&open, 0, 0, 160, "null", "null");
+    compact_bronze(&open);
+    assert_int_equal(apply_open(&open).waves_applied, 1);
+    assert_open_silver(&open, "1=new 3=new");
+    assert_str_is(control_text(&open), "-|-|0096|0\n");
+    put_completion(&open);
+    assert_true(apply_open(&open).rebuilt);
+    assert_open_silver(&open, "1=new 3=new");
+
+    open.snapshot = 100; /* by a call that knew nothing of it */
+    PUT_CHUNK(&open, 2, {170, 0, 0, 0, 9, "old"});
+    put_chunk(&open, 2, 2, 170, "7", "null");
+    int64_t version = silver_version(&open.lake);
+    assert_int_equal(apply_open(&open).waves_applied, 0);
+    assert_int_equal(silver_version(&open.lake), version);
+    assert_str_is(control_text(&open), "0096|0096|-|-\n");
+    open_lake_close(&open);
 }
 
 static int64_t us_of(const char *fraction)
@@ -403,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bootstrap_wave_by_wave),
         cmocka_unit_test(each_wave_takes_what_its_ranges_lack),
+        cmocka_unit_test(a_newer_open_takes_the_place_of_an_older_one),
         cmocka_unit_test(a_bound_within_a_microsecond_takes_neither_side),
         cmocka_unit_test(dates_are_ranges_of_days),
         cmocka_unit_test(a_change_at_the_stamp_or_behind_it_outranks_the_range),
