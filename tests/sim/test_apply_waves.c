@@ -182,8 +182,8 @@ static void land(void *arg, uint64_t step, const char *operation, Str path)
     world_pass_minutes(landing->world, 120);
     world_commit(landing->world, "DELETE FROM dbo.orders WHERE id = 2");
     world_commit(landing->world, "INSERT INTO dbo.orders VALUES (20, 'a')");
-    (void)run_waves(landing->world, landing->options, 1);
-    run_stream(landing->world);
+    (void)world_backfill_waves(landing->world, &landing->options, 1);
+    (void)shop_run_chunked(landing->world);
 }
 
 /* An apply next to which that happens at look `at`, of a table of 1 to 8 with one wave of three rows or, complete, with all. */
@@ -195,8 +195,8 @@ static World *apply_beside(void **state, int at, bool is_complete, bool *came)
     Process     *process;
 
     world_commit(world, "INSERT INTO dbo.orders SELECT value, 'a' FROM GENERATE_SERIES(1, 8)");
-    run_stream(world);
-    (void)run_waves(world, landing.options, is_complete ? 10 : 1);
+    (void)shop_run_chunked(world);
+    (void)world_backfill_waves(world, &landing.options, is_complete ? 10 : 1);
     (void)run_apply(world);
     process       = process_open(world, "apply");
     process->plan = (FaultPlan){.count_reads = true, .on_step = land, .on_step_arg = &landing};
@@ -216,7 +216,7 @@ static void what_lands_between_the_reads_is_not_lost(void **state) /* T7.1 */
 
         if (came) {
             (void)run_apply(world);
-            assert_str_is(silver(world), "1:a 3:a 4:a 5:a 6:a 20:a\n");
+            assert_str_is(shop_silver(world), "1:a 3:a 4:a 5:a 6:a 20:a\n");
             assert_str_is(position(world), "false|true|1|false\n");
         }
         world_close(world);
