@@ -238,7 +238,11 @@ static void open_actor(History *history, Actor *actor, ActorKind kind)
     if (kind == ACTOR_WRITER) return;
     actor->process     = process_open(history->world, names[kind]);
     actor->process->ok = true;
-    if (kind == ACTOR_BACKFILL) choose_backfill(history, actor);
+    if (kind == ACTOR_BACKFILL) {
+        choose_backfill(history, actor);
+        if (history->seed % 2 != 0) /* a long link: chunks are asked for together */
+            sim_sql_driver_set_link(actor->process->sql, world_clock(history->world), 200);
+    }
     choose_fault(history, actor);
 }
 

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""A backfill over a long link: the chunks of a connection go in one request, through either driver, and what becomes of such a request when one of them
+waits for a lock, fails, or is not wanted any more.
+"""
+import signal
+
+from chunked import *
+
+RTT_MS = 80
+ROWS, CHUNK_ROWS = 2400, 100
+
+
+class Far:
+    """24 chunks of a table that is far away, their plan and the first wave (chunks 0 and 1) in; `driver` reads them."""
+
+    def __init__(self, folder, driver, *more):
+        self.server = SimServer(folder)
+        self.table = make_table(self.server, "far", "id int NOT NULL PRIMARY KEY, v varchar(20) NULL, n decimal(9,2) NOT NULL",
+                                [f"({n}, {'NULL' if n % 5 == 0 else repr(f'first {n}')}, {n}.25)" for n in range(1, ROWS + 1)])
+        self.chunked = Chunked(Driven(folder / "lake", self.server, driver), self.table, CHUNK_ROWS, *more)
+        tidelake(*self.chunked.stream("--trigger", "available-now"), check=True)
+        self.server.sql(f"EXEC tidesim.link @who = 'tidelake', @rtt_ms = {RTT_MS};")
+        tidelake(*self.chunked.backfill("--max-waves", "1"), check=True)
+        equal(self.chunked.waves_recorded(), 1, "waves")
+
+    def backfill(self, *more):
+        """Waves as wide as they come: a round, then all that is left."""
+        options = self.chunked.backfill(*more)
+        options[options.index("--target-wave-seconds") + 1] = "300"
+        return options
+
+    def check(self):
+        check_snapshot(self.chunked, "id")
+        rows = self.chunked.lake.query(f"bronze/{self.table}", "SELECT count(*), sum(id), sum(n), count(v), min(v) FROM t WHERE _operation = 0")
+        equal(rows, self.server_rows(), "rows of the snapshot")
+
+    def server_rows(self):
+        total = ROWS * (ROWS + 1) // 2
+        return [[ROWS, total, total + ROWS / 4, ROWS - ROWS // 5, "first 1"]]
+
+
+def requests_for_chunks(path):
+    """[how many chunks each asks for], of every request that reads rows of the table."""
+    counts = [line.count("FROM [dbo].[far] AS t") for line in path.read_text().splitlines() if "t.[v]" in line]
+    return [count for count in counts if count > 0]
+
+
+def on_each_driver(function):
+    def through_freetds(folder):
+        function(folder, "FreeTDS")
+
+    def through_microsofts(folder):
+        if not microsoft_driver():
+            raise Skip("Microsoft's driver is not installed")
+        function(folder, microsoft_driver())
+
+    for run, name in ((through_freetds, function.__name__), (through_microsofts, function.__name__ + "_through_microsofts_driver")):
+        run.__name__ = name
+        test(run)
+    return function
+
+
+@on_each_driver
+def chunks_go_together_and_arrive_whole(folder, driver):
+    far, trace = Far(folder, driver), folder / "trace"
+    try:
+        far.server.sql(f"EXEC tidesim.trace @file = '{trace}';")
+        done = tidelake(*far.backfill("--require-done", "--json"), check=True)
+        far.server.sql("EXEC tidesim.trace 'off';")
+        asked = requests_for_chunks(trace)
+        equal(sum(asked), 22, "chunks that were asked for, each once")
+        if len(asked) > 2 * done.json()["waves"] + 2:
+            raise AssertionError(f"in {done.json()['waves']} waves {len(asked)} requests, for {asked} chunks")
+        equal(max(asked) > 4, True, f"chunks of a request: {asked}")
+        far.check()
+    finally:
+        far.server.close()
+
+
+@on_each_driver
+def a_lock_timeout_in_a_request_keeps_what_was_read_ahead_of_it(folder, driver):
+    """Chunk 10 is locked from its first row on until it was asked for by itself, which fails too."""
+    far, trace = Far(folder, driver, "--lock-timeout-ms", "0"), folder / "trace"
+    try:
+        far.server.sql(f"EXEC tidesim.trace @file = '{trace}';")
+        with Holder(far.server, "UPDATE dbo.far SET v = 'held' WHERE id = 1001;") as holder:
+            log = folder / "log"
+            with open(log, "w") as out:
+                process = start_tidelake(*far.backfill("--require-done"), stderr=out)
+            wait_for("a second attempt that failed", lambda: log.read_text().count("trying again") == 2)
+            holder.let_go()
+            equal(process.wait(60), 0, log.read_text())
+        far.server.sql("EXEC tidesim.trace 'off';")
+        lines = [line for line in trace.read_text().splitlines() if "t.[v]" in line]
+        def times(first):  # noqa: E306
+            return sum(f"t.[id] >= {first} AND t.[id] < {first + CHUNK_ROWS}" in line for line in lines)
+        equal([times(601), times(801)], [1, 1], "requests for the chunks ahead of it on its connection")
+        equal([times(1001), times(1201)], [3, 2], "requests for it, and for the one behind it")
+        far.check()
+    finally:
+        far.server.close()
+
+
+@on_each_driver
+def a_chunk_that_waits_in_a_request_is_read_when_it_may(folder, driver):
+    far = Far(folder, driver)
+    try:
+        with Holder(far.server, "UPDATE dbo.far SET v = 'held' WHERE id = 1050;") as holder:
+            log = folder / "log"
+            with open(log, "w") as out:
+                process = start_tidelake(*far.backfill("--require-done"), stderr=out)
+            wait_until_blocked(far.server, process)
+            time.sleep(0.3)
+            equal(far.chunked.waves_recorded() < 3, True, "the wave of a chunk that waits is not in")
+            holder.let_go()
+            equal(process.wait(60), 0, log.read_text())
+        equal("trying again" in log.read_text(), False, log.read_text())
+        far.check()
+    finally:
+        far.server.close()
+
+
+@on_each_driver
+def a_backfill_that_waits_within_a_request_stops_within_a_second(folder, driver):
+    far = Far(folder, driver)
+    try:
+        with Holder(far.server, "UPDATE dbo.far SET v = 'held' WHERE id = 1050;") as holder:
+            with open(folder / "log", "w") as out:
+                process = start_tidelake(*far.backfill("--require-done"), stderr=out)
+            wait_until_blocked(far.server, process)
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            equal(process.wait(20), 143, (folder / "log").read_text())
+            took = time.monotonic() - began
+            equal(took < 1.5, True, f"it took {took:.2f} s")
+            holder.let_go()
+        tidelake(*far.backfill("--require-done"), check=True)
+        far.check()
+    finally:
+        far.server.close()
+
+
+if __name__ == "__main__":
+    main()
