@@ -27,7 +27,8 @@ size_t plan_wave_request(double round_trip_seconds, double chunk_seconds, size_t
     double worth = ROUND_TRIPS_WORTH * round_trip_seconds;
 
     if (left <= 1 || !(worth > 0) || !(chunk_seconds > 0)) return left > 1 ? 1 : left;
-    return (size_t)fmin(fmax(1, ceil(worth / chunk_seconds)), (double)left);
+    double count = fmax(1, ceil(worth / chunk_seconds));
+    return count < (double)left ? (size_t)count : left;
 }
 
 double plan_wave_pace(double seconds, int64_t chunks, int64_t connections)

@@ -200,7 +200,7 @@ def every_claim_about_tidesim_is_shown():
 def every_end_to_end_test_is_described():
     files = [*(ROOT / "tests" / "e2e").glob("test_*.py"), *(ROOT / "tests" / "interop" / "library" / name for name in ("test_continue.py", "chunks.py", "left.py", "test_seed.py"))]
     tests = {name for path in files
-             for name in re.findall(r"^ *@(?:test|on_each_source|with_server\(.*?\))\n *def (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)}
+             for name in re.findall(r"^ *@(?:test|on_each_source|on_each_driver|with_server\(.*?\))\n *def (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)}
     listed = names_in_cells("docs/testing.md")
     if len(tests) < 5:
         yield "the tests were not found in tests/e2e/"

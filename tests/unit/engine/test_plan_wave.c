@@ -32,10 +32,28 @@ static void a_round_is_as_many_chunks_as_connections(void **state)
     assert_true(plan_wave_pace(100, 0, 4) == 0);
 }
 
+/* Round trips of a fiftieth of the time that rows take, or the chunks that are left. */
+static void a_request_is_as_long_as_its_round_trip_is_worth(void **state)
+{
+    (void)state;
+    assert_int_equal(plan_wave_request(0, 0, 8), 1); /* nothing is known */
+    assert_int_equal(plan_wave_request(0.2, 0, 8), 1);
+    assert_int_equal(plan_wave_request(0, 5, 8), 1);
+    assert_int_equal(plan_wave_request(0.2, 10, 8), 1);
+    assert_int_equal(plan_wave_request(0.2, 9.9, 8), 2);
+    assert_int_equal(plan_wave_request(0.2, 2.5, 8), 4);
+    assert_int_equal(plan_wave_request(0.2, 0.01, 8), 8);
+    assert_int_equal(plan_wave_request(0.2, 1e-300, SIZE_MAX / 2), SIZE_MAX / 2);
+    assert_int_equal(plan_wave_request(0.001, 30, 8), 1); /* nearby */
+    assert_int_equal(plan_wave_request(0.2, 0.01, 1), 1);
+    assert_int_equal(plan_wave_request(0.2, 0.01, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(a_wave_takes_whole_rounds_towards_its_target),
+        cmocka_unit_test(a_request_is_as_long_as_its_round_trip_is_worth),
         cmocka_unit_test(a_round_is_as_many_chunks_as_connections)};
 
     return RUN_TESTS(cases);
