@@ -255,10 +255,10 @@ bool read_run_wait_rows(ReadRun *run)
 {
     void *item = NULL;
 
-    for (size_t i = 0; i < run->parts->count && item != &part_failed; i++)
-        if (!queue_pop(run->over, -1, &item)) return false;
+    for (size_t i = 0; i < run->parts->count; i++)
+        if (!queue_pop(run->over, -1, &item) || item == &part_failed) return false;
     tell_is_over(run);
-    return item != &part_failed;
+    return true;
 }
 
 bool read_run_finish(ReadRun *run, DeltaAdds *adds_out, Err *err)

@@ -180,6 +180,45 @@ static void one_that_stays_locked_ends_the_wave(void **state)
     }
 }
 
+/* What who shows progress was told last. */
+typedef struct Told {
+    int  times;
+    bool was_over;
+} Told;
+
+static void note_progress(void *arg, const Progress *progress)
+{
+    Told *told = arg;
+
+    told->times++;
+    told->was_over = progress->is_over;
+}
+
+/* The other connection is in the middle of its rows: a line drawn for them would stand there for good. */
+static void who_shows_progress_is_told_last_that_a_wave_that_failed_is_over(void **state)
+{
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        World          *world   = shop_open(state, seed);
+        BackfillOptions options = shop_backfill(2, 2);
+        Process        *process;
+        BackfillResult  result;
+        Told            told = {.times = 0};
+
+        shop_open_snapshot(world, 24);
+        process                      = process_open(world, "watched");
+        process->env.on_progress     = note_progress;
+        process->env.on_progress_arg = &told;
+        sim_sql_driver_add_fault(
+            process->sql,
+            &(SimSqlFault){.expect = "AS t WHERE t.[id] < 2", .times = 1, .sqlstate = "42000"});
+        assert_false(process_backfill(process, &options, &result));
+        assert_true(told.times > 0);
+        assert_true(told.was_over);
+        process_close(process);
+        world_close(world);
+    }
+}
+
 /* A kept connection that had died unseen: the whole request goes to a new one, and nobody is warned. */
 static void a_kept_connection_that_died_takes_no_chunk_with_it(void **state)
 {
@@ -233,6 +272,7 @@ int main(void)
         cmocka_unit_test(between_two_waves_is_one_round_trip),
         cmocka_unit_test(a_chunk_that_fails_in_a_request_is_asked_for_again_by_itself),
         cmocka_unit_test(one_that_stays_locked_ends_the_wave),
+        cmocka_unit_test(who_shows_progress_is_told_last_that_a_wave_that_failed_is_over),
         cmocka_unit_test(a_kept_connection_that_died_takes_no_chunk_with_it),
         cmocka_unit_test(it_may_die_anywhere),
     };
