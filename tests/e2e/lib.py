@@ -2,6 +2,7 @@
 
 Only Python's standard library, and nothing of tidelake but its two programs: what is asserted is what a user would see.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -169,6 +170,18 @@ class Driven(Lake):
     def start(self, log, *more):
         own = ["--app-id", "parcel-v1", "--checkpoint", "checkpoints/parcel", "--trigger", "available-now", "--num-partitions", "1"]
         return start_tidelake("stream", *self.options("dbo_parcel", "parcel", *overriding(own, more)), stderr=log)
+
+
+@contextlib.contextmanager
+def driven(folder, driver, *server_options, setup=DRIVEN_SETUP):
+    """A server with the table, captured, and a lake that reaches it through the driver."""
+    server = Server(folder, "--capture-interval", "manual", *server_options)
+    try:
+        server.sql(setup)
+        server.scan()
+        yield Driven(folder / "lake", server, driver), server
+    finally:
+        server.close()
 
 
 def drivers():

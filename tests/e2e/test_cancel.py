@@ -32,11 +32,7 @@ def stop(process, number, what):
 
 
 def stopping(folder, driver):
-    server = Server(folder, "--capture-interval", "manual")
-    try:
-        server.sql(DRIVEN_SETUP)
-        server.scan()
-        lake = Driven(folder / "lake", server, driver)
+    with driven(folder, driver) as (lake, server):
         lake.stream("dbo_parcel", "parcel", check=True)
         want, late = 10, 0
         for round, (what, fault) in enumerate(WAITS):
@@ -56,8 +52,6 @@ def stopping(folder, driver):
               [len(WAITS) + 1, len(WAITS) + 1], "a facts row per batch")
         if late > 1:  # one may be a machine that was busy elsewhere
             raise AssertionError(f"{late} of {len(WAITS)} calls did not come back and were ended by the limit")
-    finally:
-        server.close()
 
 
 @test

@@ -50,11 +50,7 @@ def failover(server, lake, folder, want):
 
 
 def retried(folder, driver):
-    server = Server(folder, "--capture-interval", "manual")
-    try:
-        server.sql(DRIVEN_SETUP)
-        server.scan()
-        lake = Driven(folder / "lake", server, driver)
+    with driven(folder, driver) as (lake, server):
         server.sql(f"EXEC tidesim.fault 'rst', {TABLE_READ}, @at = 'row', @n = 5")
         equal(warnings(lake.stream("dbo_parcel", "parcel", check=True).stderr), 1, "the snapshot's read")
         want = 10
@@ -70,8 +66,6 @@ def retried(folder, driver):
         failover(server, lake, folder, want)
         facts = lake.query("ops/facts", "SELECT count(*), count(DISTINCT batch_id), sum(rows) FROM t WHERE event IS NULL")[0]
         equal((facts[0], facts[0], int(facts[2])), (facts[1], len(BREAKS) + 2, want + 2000 - 10), "facts")
-    finally:
-        server.close()
 
 
 def lock_is_waited_for(folder):
@@ -91,11 +85,7 @@ def lock_is_waited_for(folder):
 
 def kept_connection_dies(folder, driver):
     """Between two batches, unseen: the next range gets another one, without a warning."""
-    server = Server(folder, "--capture-interval", "manual")
-    try:
-        server.sql(DRIVEN_SETUP)
-        server.scan()
-        lake = Driven(folder / "lake", server, driver)
+    with driven(folder, driver) as (lake, server):
         lake.stream("dbo_parcel", "parcel", check=True)
         for n in range(3):
             insert(server, 1000 + n * 3000)
@@ -104,8 +94,6 @@ def kept_connection_dies(folder, driver):
         equal((done.json()["batches"], warnings(done.stderr)), (3, 0), done.stderr)
         holds(done.stderr, "a kept connection had died")
         check_whole(lake, 6010, "a dead connection")
-    finally:
-        server.close()
 
 
 def fault_stays(folder):

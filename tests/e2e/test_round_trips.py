@@ -105,11 +105,7 @@ def check_requests(trace, plan_most, batches):
 
 
 def round_trips(folder, driver):
-    server = Server(folder, "--capture-interval", "manual", "--time-zone", "Eastern Standard Time")
-    try:
-        server.sql(DRIVEN_SETUP)
-        server.scan()
-        lake = Driven(folder / "lake", server, driver)
+    with driven(folder, driver, "--time-zone", "Eastern Standard Time") as (lake, server):
         lake.stream("dbo_parcel", "parcel", check=True)
         for trigger, plan_most in ((("--trigger", "continuous"), 1),
                                    (("--trigger", "interval", "--interval", "150ms"), 1),
@@ -123,8 +119,6 @@ def round_trips(folder, driver):
         lake.stream("dbo_parcel", "parcel", check=True)
         lake.apply("dbo_parcel", "parcel", check=True)
         equal(lake.query("silver/parcel", "SELECT count(*) FROM t"), [[0]], "what arrived is whole")
-    finally:
-        server.close()
 
 
 def available_now(server, lake, folder):
@@ -155,11 +149,8 @@ def so_it_is_through_microsofts_driver(folder):
 @test
 def a_server_that_does_not_tell_its_zone_takes_no_more(folder):
     """Its offset is read before each batch's end is dated: together with the n-th commit where both are asked."""
-    server = Server(folder, "--capture-interval", "manual", "--server-version", "2019")
-    try:
-        server.sql(DRIVEN_SETUP.replace("SELECT value, 'first' FROM GENERATE_SERIES(1, 10)", "VALUES (1, 'first')"))
-        server.scan()
-        lake = Driven(folder / "lake", server, "FreeTDS")
+    with driven(folder, "FreeTDS", "--server-version", "2019",
+                setup=DRIVEN_SETUP.replace("SELECT value, 'first' FROM GENERATE_SERIES(1, 10)", "VALUES (1, 'first')")) as (lake, server):
         lake.stream("dbo_parcel", "parcel", check=True)
         for n in range(3):
             server.sql(f"INSERT INTO dbo.parcel VALUES ({10 + n}, 'x');")
@@ -169,8 +160,6 @@ def a_server_that_does_not_tell_its_zone_takes_no_more(folder):
         equal(done.json()["batches"], 3, "batches")
         asker = next(texts for texts in trace.sessions.values() if any(map(is_poll, texts)))
         equal([len(look) for look in split_by(asker, is_poll)], [2 * 3], "one look, and two requests a batch")
-    finally:
-        server.close()
 
 
 if __name__ == "__main__":
