@@ -9,15 +9,15 @@ static const uint32_t versions[] = {TDS_VERSION_74, TDS_VERSION_73B, TDS_VERSION
 
 #define FOR_EACH_VERSION(at) for (size_t at = 0; at < COUNT_OF(versions); at++)
 
-typedef struct Wire {
+typedef struct TokenWire {
     Arena      *arena;
     Pipe        pipe;
     TdsWriter  *writer;
     uint32_t    version;
     TdsResponse response;
-} Wire;
+} TokenWire;
 
-static void wire_open(Wire *wire, uint32_t version)
+static void token_wire_open(TokenWire *wire, uint32_t version)
 {
     wire->arena   = arena_new();
     wire->pipe    = pipe_new(wire->arena);
@@ -26,13 +26,13 @@ static void wire_open(Wire *wire, uint32_t version)
     tds_writer_begin(wire->writer, TDS_PACKET_RESPONSE, 1);
 }
 
-static void wire_turn(Wire *wire)
+static void token_wire_turn(TokenWire *wire)
 {
     wire->response = tds_response(pipe_finish(&wire->pipe, wire->writer), wire->version,
                                   wire->arena);
 }
 
-static TdsItem next(Wire *wire, TdsItemKind kind)
+static TdsItem next(TokenWire *wire, TdsItemKind kind)
 {
     TdsItem item;
 
@@ -41,7 +41,7 @@ static TdsItem next(Wire *wire, TdsItemKind kind)
     return item;
 }
 
-static void wire_close(Wire *wire)
+static void token_wire_close(TokenWire *wire)
 {
     (void)next(wire, TDS_ITEM_END);
     tds_writer_close(wire->writer);
@@ -53,14 +53,14 @@ static void done_of_each_kind(void **state)
     (void)state;
     FOR_EACH_VERSION(v)
     {
-        Wire    wire;
-        TdsItem item;
-        wire_open(&wire, versions[v]);
+        TokenWire wire;
+        TdsItem   item;
+        token_wire_open(&wire, versions[v]);
         tds_put_done(wire.writer, versions[v], TDS_TOKEN_DONE, TDS_DONE_MORE | TDS_DONE_COUNT, 193,
                      UINT32_MAX);
         tds_put_done(wire.writer, versions[v], TDS_TOKEN_DONEINPROC, TDS_DONE_ERROR, 195, 0);
         tds_put_done(wire.writer, versions[v], TDS_TOKEN_DONEPROC, TDS_DONE_ATTN, 224, 5);
-        wire_turn(&wire);
+        token_wire_turn(&wire);
         item = next(&wire, TDS_ITEM_DONE);
         assert_int_equal(item.token, TDS_TOKEN_DONE);
         assert_int_equal(item.done.status, TDS_DONE_MORE | TDS_DONE_COUNT);
@@ -70,7 +70,7 @@ static void done_of_each_kind(void **state)
         item = next(&wire, TDS_ITEM_DONE);
         assert_int_equal(item.token, TDS_TOKEN_DONEPROC);
         assert_int_equal(item.done.row_count, 5);
-        wire_close(&wire);
+        token_wire_close(&wire);
     }
 }
 
@@ -87,11 +87,11 @@ static void messages_with_every_part(void **state)
     (void)state;
     FOR_EACH_VERSION(v)
     for (int is_error = 0; is_error < 2; is_error++) {
-        Wire    wire;
-        TdsItem item;
-        wire_open(&wire, versions[v]);
+        TokenWire wire;
+        TdsItem   item;
+        token_wire_open(&wire, versions[v]);
         tds_put_message(wire.writer, versions[v], is_error, &message);
-        wire_turn(&wire);
+        token_wire_turn(&wire);
         item = next(&wire, TDS_ITEM_MESSAGE);
         assert_int_equal(item.message.is_error, is_error);
         assert_int_equal(item.message.text.number, 208);
@@ -101,31 +101,31 @@ static void messages_with_every_part(void **state)
         assert_true(str_equal(item.message.text.text, message.text));
         assert_true(str_equal(item.message.text.server, message.server));
         assert_true(str_equal(item.message.text.procedure, message.procedure));
-        wire_close(&wire);
+        token_wire_close(&wire);
     }
 }
 
 static void a_message_longer_than_its_token_is_cut(void **state)
 {
-    Wire    wire;
-    Arena  *arena = arena_new();
-    char   *text  = arena_alloc(arena, 100000);
-    TdsItem item;
+    TokenWire wire;
+    Arena    *arena = arena_new();
+    char     *text  = arena_alloc(arena, 100000);
+    TdsItem   item;
 
     (void)state;
     memset(text, 'x', 100000);
-    wire_open(&wire, TDS_VERSION_74);
+    token_wire_open(&wire, TDS_VERSION_74);
     tds_put_message(wire.writer, TDS_VERSION_74, true,
                     &(TdsServerMessage){
                         .text = {text, 100000}, .server = {text, 1000}, .procedure = {text, 1000}});
     tds_put_env_text(wire.writer, 1, (Str){text, 300}, (Str){text, 300});
-    wire_turn(&wire);
+    token_wire_turn(&wire);
     item = next(&wire, TDS_ITEM_MESSAGE);
     assert_int_equal(item.message.text.text.len, 4000);
     assert_int_equal(item.message.text.server.len, 255);
     item = next(&wire, TDS_ITEM_ENV);
     assert_int_equal(item.env.new_text.len, 255);
-    wire_close(&wire);
+    token_wire_close(&wire);
     arena_close(arena);
 }
 
@@ -138,16 +138,16 @@ static void environment_changes_return_values_and_login_acks(void **state)
     (void)state;
     FOR_EACH_VERSION(v)
     {
-        Wire    wire;
-        TdsItem item;
-        wire_open(&wire, versions[v]);
+        TokenWire wire;
+        TdsItem   item;
+        token_wire_open(&wire, versions[v]);
         tds_put_env_text(wire.writer, 1, STR("shop"), STR("master"));
         tds_put_env_bytes(wire.writer, 8, (Bytes){descriptor, 8}, (Bytes){NULL, 0});
         tds_put_return_status(wire.writer, -6);
         tds_put_return_value(wire.writer, versions[v], 2, STR("@x"), &type, &value);
         tds_put_login_ack(wire.writer, versions[v], STR("Microsoft SQL Server"), 16, 0, 4135);
         tds_put_feature_ack(wire.writer, &(TdsLogin){.asks_utf8 = true});
-        wire_turn(&wire);
+        token_wire_turn(&wire);
         item = next(&wire, TDS_ITEM_ENV);
         assert_str_is(item.env.new_text, "shop");
         assert_str_is(item.env.old_text, "master");
@@ -166,7 +166,7 @@ static void environment_changes_return_values_and_login_acks(void **state)
         assert_int_equal(item.login_ack.major, 16);
         assert_int_equal(item.login_ack.build, 4135);
         (void)next(&wire, TDS_ITEM_OTHER);
-        wire_close(&wire);
+        token_wire_close(&wire);
     }
 }
 
@@ -231,8 +231,8 @@ static void assert_values_equal(const TdsColumn *column, const TdsValue *got, co
     }
 }
 
-static void assert_row(Wire *wire, const TdsColumn *columns, const TdsValue *values, size_t count,
-                       uint8_t token)
+static void assert_row(TokenWire *wire, const TdsColumn *columns, const TdsValue *values,
+                       size_t count, uint8_t token)
 {
     assert_int_equal(next(wire, TDS_ITEM_ROW).token, token);
     for (size_t i = 0; i < count; i++)
@@ -244,11 +244,11 @@ static void rows_of_every_width_with_and_without_nulls(void **state)
     (void)state;
     FOR_EACH_VERSION(v)
     for (size_t count = 0; count <= COLUMNS; count++) {
-        Wire      wire;
+        TokenWire wire;
         TdsColumn columns[COLUMNS + 1];
         TdsValue  full[COLUMNS + 1], holes[COLUMNS + 1];
         bool      has_null = false;
-        wire_open(&wire, versions[v]);
+        token_wire_open(&wire, versions[v]);
         for (size_t i = 0; i < count; i++) {
             columns[i] = column_at(wire.arena, i);
             full[i]    = value_at(wire.arena, &columns[i], i, false);
@@ -259,7 +259,7 @@ static void rows_of_every_width_with_and_without_nulls(void **state)
         tds_put_row(wire.writer, versions[v], columns, full, count);
         tds_put_row(wire.writer, versions[v], columns, holes, count);
         tds_put_done(wire.writer, versions[v], TDS_TOKEN_DONE, TDS_DONE_COUNT, 193, 2);
-        wire_turn(&wire);
+        token_wire_turn(&wire);
         (void)next(&wire, TDS_ITEM_COLUMNS);
         assert_int_equal(wire.response.column_count, count);
         for (size_t i = 0; i < count; i++) {
@@ -272,7 +272,7 @@ static void rows_of_every_width_with_and_without_nulls(void **state)
         assert_row(&wire, columns, holes, count,
                    has_null && versions[v] >= TDS_VERSION_73B ? TDS_TOKEN_NBCROW : TDS_TOKEN_ROW);
         (void)next(&wire, TDS_ITEM_DONE);
-        wire_close(&wire);
+        token_wire_close(&wire);
     }
 }
 
@@ -344,14 +344,14 @@ static void encoded_rows_are_the_bytes_of_their_values(void **state)
 
 static void a_response_cut_off_is_noticed(void **state)
 {
-    Wire      wire;
+    TokenWire wire;
     TdsColumn columns[9];
     TdsValue  values[9];
     Bytes     body;
     size_t    tokens_whole = 0;
 
     (void)state;
-    wire_open(&wire, TDS_VERSION_74);
+    token_wire_open(&wire, TDS_VERSION_74);
     for (size_t i = 0; i < 9; i++) {
         columns[i] = column_at(wire.arena, i);
         values[i]  = value_at(wire.arena, &columns[i], i, true);
@@ -373,8 +373,8 @@ static void a_response_cut_off_is_noticed(void **state)
         mem_free(bytes);
     }
     assert_int_equal(tokens_whole, 4); /* after 0, 1, 2 and 3 tokens */
-    wire_turn(&wire);
-    wire_close(&wire);
+    token_wire_turn(&wire);
+    token_wire_close(&wire);
 }
 
 static void tokens_nobody_knows_are_refused(void **state)
