@@ -6,9 +6,10 @@
 #include "state/facts.h"
 
 typedef struct Announced {
-    OptLsn          completed;        /* the newest completion */
-    const FactsRow *opened;           /* the newest chunked open; NULL: none */
-    OptTime         done_at;          /* its own completion was recorded then; unset: it has none */
+    OptLsn          completed; /* the newest completion */
+    const FactsRow *opened;    /* the newest chunked open; NULL: none */
+    const FactsRow *done;    /* the chunked open that was completed so; NULL: it is no such one's */
+    OptTime         done_at; /* that completion was recorded then */
     OptLsn          completed_before; /* the newest completion below it */
 } Announced;
 
@@ -16,9 +17,7 @@ typedef struct Announced {
 bool announced_read(Facts *facts, Str target, Arena *arena, Announced *out, Err *err) MUST_CHECK;
 /* The newest chunked open is above every completion. */
 bool announced_is_open(const Announced *announced);
-/* The newest chunked open is the newest completion. */
-bool announced_is_done(const Announced *announced);
-/* As it was before the newest chunked open was completed. */
+/* As it was before the newest completion: its snapshot is open again, unless a newer one is. */
 void announced_reopen(Announced *announced);
 
 #endif

@@ -134,11 +134,10 @@ bool apply_hold_moving_rows(Apply *apply, Announced *announced, Err *err)
     const ControlRow *row = &apply->silver_row;
     bool              can_move, has_passed;
 
-    if (!announced_is_done(announced) ||
-        (row->snapshot_lsn.is_set &&
-         lsn_compare(row->snapshot_lsn.lsn, announced->completed.lsn) >= 0))
+    if (!announced->done || (row->snapshot_lsn.is_set &&
+                             lsn_compare(row->snapshot_lsn.lsn, announced->completed.lsn) >= 0))
         return true;
-    if (!can_rows_move(apply, announced->opened, &can_move, err)) return false;
+    if (!can_rows_move(apply, announced->done, &can_move, err)) return false;
     if (!can_move) return true;
     if (!facts_has_read_to(apply->facts, apply->options->bronze.label,
                            announced->done_at.utc_us + CLOCKS_APART_MOST_US, &has_passed, err))
