@@ -6,7 +6,7 @@ import signal
 
 from chunked import *
 
-RTT_MS = 80
+RTT_MS = 120
 CHUNKS, CHUNK_ROWS = 22, 112  # 16 slices of 7 keys each, so that every chunk begins at a multiple of its rows
 ROWS = CHUNKS * CHUNK_ROWS
 
@@ -20,9 +20,9 @@ class Far:
                                 [f"({n}, {'NULL' if n % 5 == 0 else repr(f'first {n}')}, {n}.25)" for n in range(ROWS)])
         self.chunked = Chunked(Driven(folder / "lake", self.server, driver), self.table, CHUNK_ROWS, *more)
         tidelake(*self.chunked.stream("--trigger", "available-now"), check=True)
-        self.server.sql(f"EXEC tidesim.link @who = 'tidelake', @rtt_ms = {RTT_MS};")
         tidelake(*self.chunked.backfill("--max-waves", "1"), check=True)
         equal(self.chunked.waves_recorded(), 1, "waves")
+        self.server.sql(f"EXEC tidesim.link @who = 'tidelake', @rtt_ms = {RTT_MS};")
 
     def backfill(self, *more):
         """Waves as wide as they come: a round, then all that is left."""
@@ -144,6 +144,7 @@ def a_backfill_that_waits_within_a_request_stops_within_a_second(folder, driver)
             took = time.monotonic() - began
             equal(took < 1.5, True, f"it took {took:.2f} s")
             holder.let_go()
+        far.server.sql("EXEC tidesim.link @who = 'tidelake', @rtt_ms = 0;")
         tidelake(*far.backfill("--require-done"), check=True)
         far.check()
     finally:
