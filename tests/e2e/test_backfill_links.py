@@ -6,7 +6,7 @@ import signal
 
 from chunked import *
 
-RTT_MS = 120
+RTT_MS = 80
 CHUNKS, CHUNK_ROWS = 22, 112  # 16 slices of 7 keys each, so that every chunk begins at a multiple of its rows
 ROWS = CHUNKS * CHUNK_ROWS
 
