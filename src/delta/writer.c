@@ -152,9 +152,11 @@ void delta_writer_close(DeltaWriter *writer)
 
 void delta_writer_finish(DeltaWriter *writer, DeltaTable *table)
 {
-    KeptStaging *kept = &table->kept;
+    KeptStaging *kept;
 
-    if (writer && !kept->staging && store_staging_is_fresh(writer->staging)) {
+    if (!writer) return; /* and there may be no table */
+    kept = &table->kept;
+    if (!kept->staging && store_staging_is_fresh(writer->staging)) {
         if (!str_equal(kept->purpose, writer->purpose)) {
             table_drop_staging(table);
             kept->arena   = arena_new();
