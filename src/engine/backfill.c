@@ -43,7 +43,7 @@ static void run_open_times(void *arg)
     if (!open_mssql(backfill, &backfill->times, &ignored)) backfill->times = NULL;
 }
 
-void backfill_open_times_ahead(Backfill *backfill)
+static void open_times_ahead(Backfill *backfill)
 {
     if (backfill->has_opened_times) return;
     backfill->has_opened_times = true;
@@ -418,6 +418,7 @@ static bool run_waves(Backfill *backfill, Err *err)
         if (backfill_is_at_limit(backfill)) break;
         if (!backfill_check_pause(backfill, &must_pause, err)) return false;
         if (must_pause) break;
+        open_times_ahead(backfill); /* before a commit asks for it */
         if (!backfill->state.is_planned) {
             bool is_planned;
 

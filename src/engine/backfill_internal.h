@@ -39,17 +39,17 @@ typedef struct Backfill {
     Mssql                 *mssql; /* of the reading task */
     Mssql                 *times; /* of the committing one; NULL until it asks */
     bool                   has_opened_times;
-    Task    *opening_times; /* a login takes round trips: it begins while the first wave is read */
-    Stream   stream;        /* the part of one that finds the table and its columns */
-    TableCut cut;
-    Cutter  *cutter;
-    TableRef plans_ref;
-    Facts   *facts;
-    Plans   *plans;        /* NULL: no table yet */
-    Facts   *commit_facts; /* a table is one task's: these are the committing one's */
-    Plans   *commit_plans;
-    Bronze  *bronze[2]; /* one is read into while the other commits */
-    Family   family;
+    Task        *opening_times; /* a login takes round trips: it begins while the plan is made */
+    Stream       stream;        /* the part of one that finds the table and its columns */
+    TableCut     cut;
+    Cutter      *cutter;
+    TableRef     plans_ref;
+    Facts       *facts;
+    Plans       *plans;        /* NULL: no table yet */
+    Facts       *commit_facts; /* a table is one task's: these are the committing one's */
+    Plans       *commit_plans;
+    Bronze      *bronze[2]; /* one is read into while the other commits */
+    Family       family;
     ChunkState   state;
     WaveContext  context;
     StagedWaves *staged;     /* of calls that died */
@@ -68,10 +68,6 @@ typedef struct Backfill {
     Offset   stamp_ahead; /* of the next wave */
     int64_t  read_to;     /* the chunk behind the wave that is being read */
 } Backfill;
-
-/* --- backfill.c --- */
-/* Begins to open the committing task's connection, once. */
-void backfill_open_times_ahead(Backfill *backfill);
 
 /* --- backfill_stop.c: limits of the call, the pause file, the headroom --- */
 double backfill_seconds_since(const Backfill *backfill, int64_t began_ns);

@@ -203,7 +203,6 @@ bool backfill_read_wave(Backfill *backfill, Wave *wave, Err *err)
     bool       found, taken = false;
 
     wave->started_us = clock_utc_us(backfill->env->clock);
-    backfill_open_times_ahead(backfill); /* before a commit is on its way, which asks for it */
     if (!take_planned_chunks(backfill, wave, &found, err)) return false;
     if (!find_known(backfill, wave, err) ||
         (!wave->is_known && !find_staged(backfill, wave, &taken, err)))
