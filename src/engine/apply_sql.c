@@ -111,7 +111,7 @@ static Str stale_as_bronze(const ApplySql *sql, const Schema *bronze)
             value = "lsn";
         else if (str_equal_c(column->name, "_operation"))
             value = "1";
-        else if (sql->key_count == 1 && str_equal(column->name, sql->keys[0]))
+        else if (sql->key_count == 1 && str_equal_ignoring_case(column->name, sql->keys[0]))
             value = "k";
         buf_printf(&buf, "%sCAST(%s AS %.*s) AS %.*s", i ? ", " : "", value,
                    STR_ARG(duck_type_name(sql->arena, column->type)), STR_ARG(name));

@@ -123,7 +123,8 @@ static bool can_rows_move(Apply *apply, const FactsRow *open, bool *out, Err *er
         bool is_of_key = false;
 
         for (size_t k = 0; k < options->key_count; k++)
-            is_of_key = is_of_key || str_equal(found.opened.keys[i], options->keys[k]);
+            is_of_key = is_of_key ||
+                        str_equal_ignoring_case(found.opened.keys[i], options->keys[k]);
         *out = *out || !is_of_key;
     }
     return ok;
@@ -226,7 +227,7 @@ static bool ranges_fit(const Apply *apply, ColumnType *type_out)
     ptrdiff_t           at;
 
     if (options->key_count != 1 || apply->waves.key_count != 1 ||
-        !str_equal(options->keys[0], apply->waves.keys[0]))
+        !str_equal_ignoring_case(options->keys[0], apply->waves.keys[0]))
         return false;
     at = schema_find(apply->sql.silver, options->keys[0]);
     if (at < 0) return false;
