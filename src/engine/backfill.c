@@ -322,6 +322,8 @@ static void start_commit(Backfill *backfill, Wave *wave)
     committing->bronze             = backfill->bronze[wave->number % 2];
     committing->wave               = wave;
     committing->looks_for_headroom = wants_headroom(backfill);
+    for (size_t i = 0; i < wave->chunk_count; i++)
+        committing->rows += wave->chunks[i].rows;
     err_clear(&committing->err);
     committing->task     = sched_spawn(backfill->env->sched, "commit", run_commit, committing);
     backfill->committing = committing;

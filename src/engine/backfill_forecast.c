@@ -20,7 +20,7 @@ static SnapshotRest rest_of(const Backfill *backfill)
         .chunk_rows   = state->plan.chunk_rows,
         .chunks_done  = backfill->next_chunk,
         .rows_done    = backfill->rows_recorded +
-                     (backfill->committing ? backfill->committing->wave->rows : 0)};
+                     (backfill->committing ? backfill->committing->rows : 0)};
 }
 
 static OptDouble headroom_now(const Backfill *backfill)

@@ -20,7 +20,8 @@ typedef struct Headroom {
 typedef struct Committing {
     const WaveContext *context;
     Bronze            *bronze;
-    Wave              *wave;
+    Wave              *wave; /* the committing task's until it is over */
+    int64_t            rows; /* that were read for it */
     Task              *task;
     atomic_bool        is_over;
     bool               ok; /* this and the rest: once it is over */
