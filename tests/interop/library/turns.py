@@ -25,9 +25,11 @@ ALL = bool(os.environ.get("INTEROP_ALL"))
 
 
 def fresh(*parts):
-    """Empty folders of the lake; Spark forgets what it knew of tables at these paths."""
+    """Empty folders of the lake, and no configuration of the one before; Spark forgets what it knew of tables at these paths."""
     for part in parts:
         shutil.rmtree(WORK / part, ignore_errors=True)
+    if parts:
+        (WORK / "tidelake.yaml").unlink(missing_ok=True)
     spark = Spark.get()
     spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     return spark
