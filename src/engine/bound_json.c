@@ -69,6 +69,15 @@ static bool read_part(Arena *arena, SqlTypeKind type, JsonText value, KeyPart *o
     }
 }
 
+static Str names_of(Arena *arena, const TableCut *cut)
+{
+    Buf buf = buf_new(arena, 0);
+
+    for (size_t i = 0; i < cut->column_count; i++)
+        buf_printf(&buf, "%s%.*s", i ? ", " : "", STR_ARG(cut->names[i]));
+    return buf_str(&buf);
+}
+
 bool bound_from_json(Arena *arena, const TableCut *cut, Str json, const KeyPart **out, Err *err)
 {
     KeyPart *parts = ARENA_ARRAY(arena, KeyPart, cut->column_count + 1);
@@ -88,9 +97,11 @@ bool bound_from_json(Arena *arena, const TableCut *cut, Str json, const KeyPart 
     }
     /* the value itself is the source's, and stays out of messages */
     if (!ok || n != cut->column_count)
-        return err_set(err, ERR_STATE,
-                       "a bound of the snapshot's plan does not fit the columns it was cut on; was "
-                       "the type of one changed? Take a new snapshot");
+        return err_set(err, ERR_SCHEMA_CHANGED,
+                       "a bound of the snapshot's plan does not fit the columns it was cut on "
+                       "(%.*s); was the type of one changed? Change it back, or begin anew with a "
+                       "new bronze table, app_id and checkpoint",
+                       STR_ARG(names_of(arena, cut)));
     *out = parts;
     return true;
 }

@@ -154,7 +154,9 @@ bool mssql_explain_table_error(const Mssql *mssql, Str source_schema, Str source
     else if (is_value_error(err->native))
         reword(err, ERR_SCHEMA_CHANGED,
                str_printf(scratch,
-                          "a key column of %.*s has another type than when the bounds were planned",
+                          "a key column of %.*s has another type than when the bounds were "
+                          "planned: run this again, and when that ends the same way, change the "
+                          "type back or begin anew with a new bronze table, app_id and checkpoint",
                           STR_ARG(table)));
     else if (err->code == ERR_LOCK_TIMEOUT)
         reword(err, ERR_LOCK_TIMEOUT,

@@ -128,7 +128,9 @@ static bool append_part(const TableStream *table, const TableRead *read, const T
     if ((part->lo || part->hi) && !cut->can_bound)
         return err_set(
             err, ERR_SCHEMA_CHANGED,
-            "a key column of %.*s is gone or has another type than when the bounds were planned",
+            "a key column of %.*s is gone or has another type than when the bounds were planned: "
+            "run this again, and when that ends the same way, change it back or begin anew with a "
+            "new bronze table, app_id and checkpoint",
             STR_ARG(name));
     append_read_prefix(table->mssql, true, buf);
     for (size_t i = 0; i < pieces.piece_count; i++) {

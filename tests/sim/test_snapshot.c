@@ -1,6 +1,6 @@
 #include "support/test_support.h"
 
-#include "support/shop.h"
+#include "support/backfill.h"
 
 /* Runs a batch on the source right before the statement whose text holds `expect`. */
 typedef struct Trap {
@@ -130,7 +130,7 @@ static void a_read_that_died_is_read_again(void **state) /* T3.6 */
 static void an_empty_tables_snapshot_is_found_by_its_event(void **state) /* T3.6b */
 {
     World        *world   = shop_open(state, 1);
-    StreamOptions options = shop_bootstrap();
+    StreamOptions options = shop_bootstrap(), chunked = shop_chunked();
     ApplyOptions  apply   = shop_apply();
 
     StreamResult first = world_stream(world, &options);
@@ -142,6 +142,11 @@ static void an_empty_tables_snapshot_is_found_by_its_event(void **state) /* T3.6
     assert_bronze_ids(world, "1");
     (void)world_apply(world, &apply);
     assert_silver_is_source(world, "orders", "id, note");
+    (void)shop_insert(world, 2); /* the other mode finds it too, and opens nothing */
+    StreamResult third = world_stream(world, &chunked);
+    assert_true(lsn_equal(first.snapshot.lsn, third.snapshot.lsn));
+    assert_str_is(snapshot_events(world), "snapshot_open|0\nbootstrap|0\n");
+    assert_bronze_ids(world, "1 2");
     world_close(world);
 }
 
