@@ -200,6 +200,34 @@ def an_open_waits_for_a_key_above_the_last_but_under_snapshot_it_does_not(folder
         equal(chunked.lake.query(f"bronze/{table}", "SELECT count(*), max(id) FROM t WHERE _operation = 0"), [[100, 100]], name)
 
 
+@on_each_source
+def a_full_snapshot_waits_for_a_writers_lock_but_under_snapshot_it_does_not(folder, server):  # T3.4b
+    table = make_table(server, "whole", "id int NOT NULL PRIMARY KEY, v varchar(20) NULL", [f"({n}, 'first')" for n in range(1, 101)])
+    lakes = {name: Chunked(Lake(folder / name, server), table, 20, "--isolation", level)
+             for name, level in {"refused": "SNAPSHOT", "goes_on": "Snapshot", "waits": "READCOMMITTED", "dirty": "readUncommitted"}.items()}
+
+    def full(name):
+        return ["stream", *lakes[name].common(), "--bootstrap", "--snapshot", "full", "--trigger", "available-now"]
+
+    dirty = tidelake(*full("dirty"))
+    equal([dirty.code, (folder / "dirty").exists()], [2, False], "another isolation: exit code, a lake")
+    holds(dirty.last_error(), "readUncommitted", "readCommitted|snapshot", "uncommitted rows are never read")
+    if not server.is_real:  # there the database may allow it already
+        refused = tidelake(*full("refused"))
+        equal(refused.code, 1, refused.stderr)
+        holds(refused.last_error(), f"dbo_{table}", "SET ALLOW_SNAPSHOT_ISOLATION ON", "isolation to readCommitted")
+        equal(lakes["refused"].lake.query(f"bronze/{table}", "SELECT count(*) FROM t") if lakes["refused"].has_bronze() else [[0]], [[0]], "rows of what was refused")
+    server.sql("ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON;")
+    with Holder(server, f"UPDATE dbo.{table} SET v = 'held' WHERE id = 50; DELETE FROM dbo.{table} WHERE id = 60;") as holder:
+        tidelake(*full("goes_on"), check=True, timeout=60)
+        with Started(folder, full("waits")) as stream:
+            wait_until_blocked(server, stream)
+            equal(lakes["waits"].has_bronze() and lakes["waits"].lake.query(f"bronze/{table}", "SELECT count(*) FROM t"), lakes["waits"].has_bronze() and [[0]], "rows before the lock is gone")
+            holder.let_go()
+    for name in ("goes_on", "waits"):
+        equal(lakes[name].lake.query(f"bronze/{table}", "SELECT count(*), count(*) FILTER (v = 'first') FROM t WHERE _operation = 0"), [[100, 100]], name)
+
+
 # --- keys at the ends ---
 
 @on_each_source
