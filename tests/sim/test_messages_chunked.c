@@ -218,9 +218,8 @@ static void a_plan_that_does_not_fit_its_columns_is_told_without_values(void **s
                             "('secret-3', 'c')");
         (void)shop_run_chunked(world);
         backfill_crash_at(world, &options, FACTS_COMMIT(3), 1, true);
-        world_exec(world,
-                   "EXEC sys.sp_cdc_disable_table @source_schema = N'dbo', @source_name = "
-                   "N'orders', @capture_instance = N'all'");
+        world_exec(world, "EXEC sys.sp_cdc_disable_table @source_schema = N'dbo', @source_name = "
+                          "N'orders', @capture_instance = N'all'");
         world_exec(world, "DROP TABLE dbo.orders");
         world_create(
             world, "orders",

@@ -131,7 +131,7 @@ static void an_empty_tables_snapshot_is_found_by_its_event(void **state) /* T3.6
 {
     World        *world   = shop_open(state, 1);
     StreamOptions options = shop_bootstrap(), chunked = shop_chunked();
-    ApplyOptions  apply   = shop_apply();
+    ApplyOptions  apply = shop_apply();
 
     StreamResult first = world_stream(world, &options);
     (void)shop_insert(world, 1);

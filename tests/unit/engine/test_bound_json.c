@@ -49,8 +49,7 @@ static void a_bound_of_other_columns_is_refused_without_its_value(void **state)
     Arena                   *arena  = arena_new();
     KeyColumn                column = {.sql_type = SQL_TYPE_INT};
     const Str                name   = STR("id");
-    TableCut                 cut    = {
-                           .names = &name, .column_count = 1, .columns = &column, .can_bound = true};
+    TableCut       cut = {.names = &name, .column_count = 1, .columns = &column, .can_bound = true};
     const KeyPart *back;
 
     (void)state;
