@@ -26,11 +26,14 @@ static Str describe(Arena *arena, const Outcome *outcome)
 {
     const StreamResult *result   = outcome->result;
     LsnText             position = lsn_format(result->end_lsn.lsn);
+    LsnText             snapshot = lsn_format(result->snapshot.lsn);
 
-    return str_printf(arena, "%.*s: %lld batch%s, %lld row%s, position %s%s",
+    return str_printf(arena, "%.*s: %lld batch%s, %lld row%s of changes, position %s%s%s%s",
                       STR_ARG(outcome->name), (long long)result->batches,
                       result->batches == 1 ? "" : "es", (long long)result->rows,
                       result->rows == 1 ? "" : "s", result->end_lsn.is_set ? position.text : "none",
+                      result->snapshot.is_set ? ", behind the snapshot at " : "",
+                      result->snapshot.is_set ? snapshot.text : "",
                       outcome->ok                          ? ""
                       : outcome->err.code == ERR_CANCELLED ? " (stopped)"
                                                            : " (failed)");

@@ -4,6 +4,7 @@
 #include "cli/nearest.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const FlagSpec flag_specs[FLAG_COUNT] = {
     {FLAG_HELP, "--help", NULL, "show this help (also -h)"},
@@ -167,9 +168,9 @@ static const Command commands[] = {
      "lake/ops/facts --bootstrap\n",
      stream_settings, COUNT_OF(stream_settings), stream_flags, COUNT_OF(stream_flags), cmd_stream},
     {"snapshot", "CAPTURE_INSTANCE", "append one full snapshot, or find the one that is there",
-     "Reads the whole table into bronze, in one commit, stamped with the LSN that a stream starts "
-     "from (`--starting-lsn`). A snapshot that bronze holds already is found and nothing is read; "
-     "a chunked one counts. `stream --bootstrap` does this by itself.\n\n"
+     "Reads the whole table into bronze, in one commit, and prints the LSN it is stamped with: a "
+     "stream takes it as its --starting-lsn. A snapshot that bronze holds already is found and "
+     "nothing is read; a chunked one counts. `stream --bootstrap` does this by itself.\n\n"
      "Examples:\n"
      "  tidelake snapshot dbo_orders\n"
      "  tidelake snapshot dbo_orders --resnapshot --json\n",
@@ -215,10 +216,11 @@ static const Command commands[] = {
     {"table", "schema|history|files|cat|optimize|vacuum|checkpoint PATH, table sql PATH QUERY",
      "look into a Delta table and maintain it",
      "PATH is taken as it stands: lake.root of the configuration file is not put before it. "
-     "schema, "
-     "history, files, cat and sql take --version and --as-of; optimize makes large files of small "
+     "schema, history, files, cat and sql take --version and --as-of; optimize makes large files "
+     "of small "
      "ones, without deleted rows; vacuum removes files that no version needs any more; checkpoint "
-     "writes one at the newest version.\n\n"
+     "writes one at the newest version. Printed values are cut at 80 characters; --json has all of "
+     "them.\n\n"
      "Examples:\n"
      "  tidelake table history lake/bronze/orders\n"
      "  tidelake table sql lake/silver/orders \"SELECT status, count(*) FROM t GROUP BY ALL\"\n"
@@ -347,19 +349,30 @@ static bool refuse_second(Str name, bool is_list, Err *err)
                    is_list ? ", its names separated by commas" : "");
 }
 
-/* A switch such as --bootstrap stands for true; --bootstrap=false takes it back. */
+/* A switch such as --bootstrap stands for true; --bootstrap=false takes it back. A word behind it would
+ * be taken for a stream's name. */
+static bool take_switch(const Words *words, Str name, Str inline_value, Str *out, Err *err)
+{
+    Str  next = words->at + 1 < words->argc ? str_from_c(words->argv[words->at + 1]) : STR_EMPTY;
+    bool value;
+
+    *out = inline_value.ptr ? inline_value : STR("true");
+    return inline_value.ptr || !parse_bool(next, &value) ||
+           err_set(err, ERR_USAGE, "option %.*s takes its value after an equals sign: %.*s=%.*s",
+                   STR_ARG(name), STR_ARG(name), STR_ARG(next));
+}
+
 static bool set_setting(Invocation *invocation, SettingId id, Words *words, Str name,
                         Str inline_value, Err *err)
 {
     SettingValue *value = &invocation->options.values[id];
 
     if (value->origin.ptr) return refuse_second(name, setting_spec(id)->type == SETTING_LIST, err);
-    *value = (SettingValue){.is_set = true, .origin = name, .text = STR("true")};
-    if (setting_spec(id)->type == SETTING_BOOL) {
-        if (inline_value.ptr) value->text = inline_value;
-    } else if (!take_value(words, name, inline_value, &value->text, err)) {
+    *value = (SettingValue){.is_set = true, .origin = name};
+    if (!(setting_spec(id)->type == SETTING_BOOL
+              ? take_switch(words, name, inline_value, &value->text, err)
+              : take_value(words, name, inline_value, &value->text, err)))
         return false;
-    }
     if (setting_spec(id)->type == SETTING_LIST) split_list(invocation->arena, value);
     if (value->text.len ==
         0) { /* an empty option counts as absent: a blank LSN must not mean "from the beginning" */
@@ -436,14 +449,19 @@ static void print_setting(SettingId id)
 {
     const SettingSpec *spec = setting_spec(id);
     char               option[80];
+    size_t             name_len;
 
     (void)snprintf(option, sizeof option, "--%s%s", spec->key,
-                   spec->type == SETTING_BOOL ? "" : " VALUE");
-    for (char *c = option + 2; *c && *c != ' '; c++)
-        if (*c == '_') *c = '-';
+                   spec->type == SETTING_BOOL   ? ""
+                   : spec->type == SETTING_LIST ? " A,B"
+                                                : " VALUE");
+    for (name_len = 2; option[name_len] && option[name_len] != ' '; name_len++)
+        if (option[name_len] == '_') option[name_len] = '-';
     printf("  %-32s %s", option, spec->help);
     if (spec->type == SETTING_CHOICE) printf(" (%s)", spec->values);
     if (spec->default_text && spec->default_text[0]) printf("; default %s", spec->default_text);
+    if (spec->type == SETTING_BOOL && strcmp(spec->default_text, "true") == 0)
+        printf(", %.*s=false takes it back", (int)name_len, option);
     printf("\n");
 }
 

@@ -279,7 +279,7 @@ static bool read_top(Reader *reader, const yaml_node_t *root, Err *err)
     return true;
 }
 
-/* Two streams of one file must not share what makes a stream. */
+/* Two streams of one file must not share what makes a stream, nor the name they go by in arguments and results. */
 static bool check_distinct(const Config *config, SettingId id, Err *err)
 {
     for (size_t i = 0; i < config->stream_count; i++)
@@ -336,9 +336,9 @@ bool config_read(Str path, const SettingId *used, size_t used_count, Arena *aren
         err->code = ERR_CONFIG; /* nothing was touched */
         err_context(err, "the configuration file");
     }
-    ok = ok && parse(&reader, text, err) && check_distinct(out, SET_APP_ID, err) &&
-         check_distinct(out, SET_CHECKPOINT, err) && check_distinct(out, SET_BRONZE, err) &&
-         check_distinct(out, SET_SILVER, err);
+    ok = ok && parse(&reader, text, err) && check_distinct(out, SET_CAPTURE_INSTANCE, err) &&
+         check_distinct(out, SET_APP_ID, err) && check_distinct(out, SET_CHECKPOINT, err) &&
+         check_distinct(out, SET_BRONZE, err) && check_distinct(out, SET_SILVER, err);
     store_close(files);
     return ok;
 }

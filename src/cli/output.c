@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define WIDEST      60    /* cells are cut at that many characters on a terminal-sized table */
+#define WIDEST      80    /* characters a cell is cut at; a data file's name fits */
 #define FLUSH_BYTES 65536 /* JSON is written in pieces */
 
 static bool write_all(Str text, Err *err)

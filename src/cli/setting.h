@@ -63,7 +63,7 @@ typedef enum SettingType {
     X(MIN_HEADROOM_HOURS,       "min_headroom_hours",       SECTION_STREAM, SETTING_DECIMAL,  "null",        0, "null",                          "hours between the stream and the retention below which no wave starts; null: any") \
     X(GRANULARITY,              "granularity",              SECTION_STREAM, SETTING_CHOICE,   "hour",        0, "minute|hour|day",               "periods of the verdict") \
     X(INCLUDE_COMMAND_ID,       "include_command_id",       SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "read __$command_id; false for servers that lack it") \
-    X(COLUMNS,                  "columns",                  SECTION_STREAM, SETTING_COLUMNS,  NULL,          0, NULL,                            "columns to read, with their types; else every captured one") \
+    X(COLUMNS,                  "columns",                  SECTION_STREAM, SETTING_COLUMNS,  NULL,          0, NULL,                            "columns to read, with their types (id BIGINT, name STRING); else every captured one") \
     X(SNAPSHOT_KEYS,            "snapshot_keys",            SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "columns a snapshot is cut on, instead of the unique index") \
     X(KEYS,                     "keys",                     SECTION_STREAM, SETTING_LIST,     NULL,          0, NULL,                            "key columns of silver, instead of the unique index") \
     X(DELETION_VECTORS,         "deletion_vectors",         SECTION_STREAM, SETTING_BOOL,     "true",        0, NULL,                            "silver tables made here lose rows by deletion vector; false: files are written anew, for readers that know no vectors") \

@@ -322,6 +322,11 @@ bool snapshot_bootstrap(Env *env, Mssql *mssql, const StreamOptions *options,
     if (!family_check_mode(&family, mode, mssql, table, options->bronze.label, err)) goto done;
     if (!bronze_find_snapshot(bronze, read.names, read.name_count, (OptLsn){0}, &found, out, err))
         goto done;
+    if (found &&
+        options->snapshot_chunked) /* backfill would find nothing to read, and not say why */
+        log_info(env->log, "snapshot",
+                 "bronze holds a whole snapshot already, no chunked one is opened",
+                 LOG_STR("stream", options->capture_instance), LOG_LSN("lsn", out->lsn));
     ok = found ? snapshot_write_bootstrap(facts, options, out, &(SnapshotCost){0}, err)
                : open_or_take(&read, &family, out, err);
 done:

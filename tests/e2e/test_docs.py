@@ -57,7 +57,9 @@ def the_shell_completes_commands_options_and_choices(folder):
     equal(completed(tidesim_path, "serve", "--clock", "v"), ["virtual"])
     equal(completed(tidesim_path, "serve", "--tls", ""), ["self-signed", "none"])
     equal(completed(tidesim_path, "serve", "--init", ""), [])
-    equal(completed(tidelake_path, "table", "h"), ["history"])
+    actions = re.search(r"^tidelake table (\S+) PATH", subprocess.run([tidelake_path, "table", "--help"], capture_output=True, text=True).stdout)[1]
+    equal(sorted(completed(tidelake_path, "table", "")), sorted([*actions.split("|"), "sql"]))
+    equal(completed(tidelake_path, "stream", "--log-level", "w"), ["warn"])
     equal(completed(tidelake_path, "apply", "x"), [])
 
 

@@ -31,6 +31,7 @@ static void one_mode_at_a_time(void **state) /* T4.36b, T4.37 */
     (void)world_stream(world, &full);
     StreamResult reused = world_stream(world, &chunked); /* opens nothing */
     assert_true(reused.snapshot.is_set);
+    assert_int_equal(world_line_count(world, "no chunked one is opened"), 1);
     assert_rows(world, "full\n",
                 "SELECT DISTINCT json_extract_string(detail, '$.mode') FROM {" FACTS
                 "} WHERE event = 'snapshot_open'");

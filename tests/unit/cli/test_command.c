@@ -69,6 +69,9 @@ static void a_wrong_option_is_refused_with_the_nearest_one(void **state)
                                 "the configuration file"},
                         {{"--app-id"}, "needs a value"},
                         {{"--json=yes"}, "takes no value"},
+                        {{"--fail-on-data-loss", "false"},
+                         "takes its value after an equals sign: --fail-on-data-loss=false"},
+                        {{"--bootstrap", "True", "dbo_a"}, "--bootstrap=True"},
                         {{"--log-level", "loud"}, "error, warn, info, debug, trace"},
                         {{"--interval", "soon"}, "--interval: interval is"}};
     Arena     *arena = arena_new();

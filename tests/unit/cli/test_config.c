@@ -118,6 +118,8 @@ static void an_error_names_file_line_and_the_nearest_key(void **state)
         {"source:\n\tconnection: x\n", ":2", "token"},
         {"streams:\n  - {capture_instance: a, app_id: s}\n  - {capture_instance: b, app_id: s}\n",
          ":3", "already that of another stream"},
+        {"streams:\n  - {capture_instance: a, app_id: s}\n  - {capture_instance: a, app_id: t}\n",
+         ":3: capture_instance a is already", "already that of another stream"},
         {"defaults:\n  trigger: interval\n  silver: null\n", ":3", "leave it out: silver"},
         {"lake: {facts: ~}\n", ":1", "leave it out: facts"},
         {"lake:\n  facts: {path: null}\n", ":2", "leave it out: path"},

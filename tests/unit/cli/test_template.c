@@ -123,6 +123,33 @@ static void a_name_that_makes_no_folder_is_refused(void **state)
     arena_close(arena);
 }
 
+/* Of one stream too, where nothing else would notice. */
+static void a_word_in_braces_that_stands_for_nothing_is_refused(void **state)
+{
+    static const struct {
+        const char *bronze, *label, *unknown;
+    } cases[]    = {{"b/{tabel}", "", "{tabel}"},
+                    {"b/{schema}/{table}/{capture_instance}", "", "{capture_instance}"},
+                    {"b/{}/{1}/{{ci}", "", NULL},
+                    {"b/{", "", NULL},
+                    {"b/x", "main.{CI}", "{CI}"}};
+    Arena *arena = arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        ChosenStream chosen[] = {stream("dbo_a", settings_of(cases[i].bronze, "{ci}", "c/{ci}"))};
+        Err          err      = ERR_INIT;
+
+        chosen[0].settings.values[SET_BRONZE].label = str_from_c(cases[i].label);
+        assert_int_equal(template_fill(chosen, 1, NULL, arena, &err), !cases[i].unknown);
+        if (!cases[i].unknown) continue;
+        assert_err(&err, ERR_CONFIG, "f.yaml:3: bronze is ");
+        assert_non_null(strstr(err.message, "stands for nothing; allowed: {ci}"));
+        assert_non_null(strstr(err.message, cases[i].unknown));
+    }
+    arena_close(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +157,7 @@ int main(void)
         cmocka_unit_test(a_default_without_a_mark_is_refused),
         cmocka_unit_test(streams_that_come_to_one_name_are_refused),
         cmocka_unit_test(a_name_that_makes_no_folder_is_refused),
+        cmocka_unit_test(a_word_in_braces_that_stands_for_nothing_is_refused),
     };
 
     return RUN_TESTS(tests);
