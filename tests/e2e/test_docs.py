@@ -8,9 +8,12 @@ from lib import *
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+def blocks_with_language(text):
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
 def blocks_of(page, language=""):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return [block for name, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if name == language]
+    return [block for name, block in blocks_with_language((ROOT / page).read_text(encoding="utf-8")) if name == language]
 
 
 def commands_shown():
@@ -84,16 +87,17 @@ def every_option_that_is_shown_exists(folder):
     equal(count > 10, True, f"only {count} options found")
 
 
-# --- the pages of tidesim, block by block ---
+# --- pages that are run, block by block ---
 
 TIDESIM_PAGES = ["docs/tidesim.md", "docs/tidesim-reference.md"]
+WHOLE_PAGES = ["docs/first-steps.md"]  # in one folder, on one server
 SHOP = blocks_of("docs/tidesim.md", "sql")[0]
 
 
 class Recipe:
     """Runs the blocks under a heading in order, in one folder and on one server: that of its `tidesim serve`, or one as in the quick start.
 
-    sh runs in bash; sql runs in `tidesim exec`, or becomes a file where it begins with `-- file: NAME`, as java does with //; python in the Python of build/py;
+    sh runs in bash; sql runs in `tidesim exec`, or becomes a file where it begins with `-- file: NAME`, as java does with // and yaml with #; python in the Python of build/py;
     text holds lines that the block before it printed, in this order; cells may be farther apart. A block without a text must succeed.
     """
 
@@ -104,7 +108,8 @@ class Recipe:
             free.bind(("127.0.0.1", 0))
             self.port = str(free.getsockname()[1])
         (folder / "bin").mkdir()
-        (folder / "bin" / "tidesim").symlink_to(program("tidesim"))
+        for name in ("tidesim", "tidelake"):
+            (folder / "bin" / name).symlink_to(program(name))
         self.environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
 
     def serve(self, command):
@@ -132,7 +137,7 @@ class Recipe:
             return self.compare(text)
         if not self.went:
             raise AssertionError(self.output)
-        named = re.match(r"(?:--|//) file: (\S+)\n", text)
+        named = re.match(r"(?:--|//|#) file: (\S+)\n", text)
         if language == "sh" and text.startswith("tidesim serve") and text.count("\n") == 1:
             return self.serve(text)
         if named:
@@ -142,13 +147,15 @@ class Recipe:
         if not self.process and (language != "sh" or self.port in text):
             self.serve("tidesim serve --database shop --init shop.sql")
         if language == "sh":
+            self.environment.update(re.findall(r"^export (\w+)=(\S+)$", text, re.MULTILINE))
             self.run(["bash", "-eu", "-c", text])
         elif language == "sql":
             self.run(["tidesim", "exec", "--keep-going", "--server", "127.0.0.1:" + self.port, "--database", "shop", "-"], text)
         elif language == "python":
             python = next((place for place in (BUILD / "py" / "bin" / "python3", ROOT / "build" / "py" / "bin" / "python3") if place.exists()), sys.executable)
-            if subprocess.run([python, "-c", "import pyodbc"], capture_output=True).returncode != 0:
-                raise Skip("pyodbc is not installed")
+            module = re.search(r"^(?:import|from) (\w+)", text, re.MULTILINE)[1]
+            if subprocess.run([python, "-c", "import " + module], capture_output=True).returncode != 0:
+                raise Skip(module + " is not installed")
             self.run([python, "-c", text])
         else:
             raise AssertionError(f"nobody runs a block of {language or 'no language'}: {text}")
@@ -173,9 +180,11 @@ class Recipe:
 def recipes():
     for page in TIDESIM_PAGES:
         for section in re.split(r"^(?=##)", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE):
-            blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+            blocks = blocks_with_language(section)
             if blocks:
                 yield f"{page}, {section.splitlines()[0].strip('# ')}", blocks
+    for page in WHOLE_PAGES:
+        yield page, blocks_with_language((ROOT / page).read_text(encoding="utf-8"))
 
 
 def follows_recipe(blocks):
