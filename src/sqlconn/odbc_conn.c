@@ -11,7 +11,7 @@ bool odbc_conn_is_dead(SqlConn *base)
     SQLUINTEGER dead = SQL_CD_FALSE;
 
     if (!conn->is_connected || conn->is_abandoned || atomic_load(&conn->is_silent) ||
-        atomic_load(&conn->is_cancelled))
+        atomic_load(&conn->is_cancelled) || atomic_load(&conn->is_cut))
         return true;
     if (!odbc_is_ok(SQLGetConnectAttrW(conn->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, 0, NULL)))
         return true;
@@ -42,6 +42,7 @@ static void wake_conn(void *arg)
 int odbc_block_begin(OdbcConn *conn, SQLHSTMT stmt)
 {
     pthread_mutex_lock(&conn->lock);
+    conn->is_blocked       = true;
     conn->running          = stmt;
     conn->running_since_ns = clock_monotonic_ns(conn->driver->clock);
     conn->silence_ns_max   = MAX(conn->base.silence_timeout_s, 0) * 1000000000;
@@ -53,7 +54,8 @@ void odbc_block_end(OdbcConn *conn, int handle)
 {
     if (conn->driver->cancel) cancel_unregister(conn->driver->cancel, handle);
     pthread_mutex_lock(&conn->lock);
-    conn->running = NULL;
+    conn->is_blocked = false;
+    conn->running    = NULL;
     pthread_mutex_unlock(&conn->lock);
 }
 
@@ -127,7 +129,7 @@ static void limit_silence(OdbcResult *result)
     OdbcConn *conn    = result->conn;
     int64_t   seconds = conn->base.silence_timeout_s;
 
-    if (seconds <= 0 || conn->socket.fd >= 0) return; /* odbc_watch.c sees to it */
+    if (seconds <= 0 || conn->socket.own >= 0) return; /* odbc_watch.c sees to it */
     if (conn->family == DRIVER_FREETDS) seconds = (seconds + 1) / 2;
     (void)SQLSetStmtAttrW(result->stmt, SQL_ATTR_QUERY_TIMEOUT, (SQLPOINTER)(uintptr_t)seconds, 0);
 }

@@ -239,6 +239,7 @@ static void odbc_conn_close(SqlConn *base)
     OdbcConn *conn = (OdbcConn *)base;
 
     forget(conn);
+    odbc_conn_drop_socket(conn);
     if (conn->dbc) {
         if (conn->is_connected) SQLDisconnect(conn->dbc);
         SQLFreeHandle(SQL_HANDLE_DBC, conn->dbc);
@@ -258,7 +259,7 @@ static OdbcConn *conn_new(OdbcDriver *driver, DriverFamily family)
     conn->base.can_join = true;
     conn->driver        = driver;
     conn->family        = family;
-    conn->socket.fd     = -1;
+    conn->socket.own    = -1;
     pthread_mutex_init(&conn->lock, NULL);
     pthread_mutex_lock(&driver->lock);
     conn->next    = driver->conns;

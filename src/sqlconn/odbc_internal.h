@@ -48,10 +48,11 @@ typedef struct OdbcDriver {
     Cancel         *watch_stop;
 } OdbcDriver;
 
-/* An open file that nobody else's number has become since. */
+/* A connection's socket. The driver's own descriptor is not ours to use: it may be closed at any
+ * time. */
 typedef struct OdbcSocket {
-    int      fd; /* -1: not known */
-    uint64_t inode;
+    int      own;   /* our duplicate; -1: the socket is not known */
+    uint64_t inode; /* the same whatever descriptor leads to it */
 } OdbcSocket;
 
 struct OdbcConn {
@@ -65,8 +66,10 @@ struct OdbcConn {
     uint16_t        port;         /* of the server, 0: not known */
     bool            has_result;   /* one result at a time: no MARS */
     atomic_bool     is_cancelled; /* since the running statement began */
+    atomic_bool     is_cut;       /* its socket was shut */
     pthread_mutex_t lock;         /* guards what follows, and `socket` */
-    SQLHSTMT        running;      /* the statement a call is blocked in, NULL if none */
+    bool            is_blocked;   /* in a call */
+    SQLHSTMT        running;      /* the statement of that call, NULL: it is the login */
     int64_t         running_since_ns, silence_ns_max; /* 0: it may wait for ever */
     atomic_bool     is_silent; /* it was cut off because the server said nothing */
     OdbcConn       *next;      /* of the driver's */
@@ -95,6 +98,11 @@ bool odbc_conn_is_dead(SqlConn *base);
 bool odbc_conn_run_first(OdbcConn *conn, Str first, Err *err);
 /* A network that has gone is noticed within about a minute. */
 void odbc_conn_keep_alive(OdbcConn *conn);
+/* A duplicate of the driver's descriptor is kept from now on. Where there can be none the socket
+ * stays unknown. */
+void odbc_conn_keep_socket(OdbcConn *conn, int fd);
+/* Before the driver closes its own: only the last one that is closed tells the server. */
+void odbc_conn_drop_socket(OdbcConn *conn);
 /* Whatever call of the connection waits comes back, whether the server answers or not. */
 void odbc_conn_cut(OdbcConn *conn);
 /* The process is to stop. A connection whose socket is not known (yet) takes every other one to the

@@ -3,11 +3,15 @@
  *
  * FreeTDS tells its socket. With another driver it is found among the process's open files: it is
  * the one TCP socket that carries bytes while this connection, and none that is known already, has
- * its first statement answered. */
+ * its first statement answered.
+ *
+ * A driver may close its descriptor at any time, in any thread, and the number is somebody else's
+ * then. So whatever is done to a socket is done through a duplicate of our own. */
 #include "sqlconn/odbc_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -16,6 +20,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A network that takes what is sent and gives nothing back is noticed after a minute: after
  * KEEP_IDLE_S without traffic a probe goes out each KEEP_INTERVAL_S, and what is sent must be
@@ -25,25 +30,9 @@
 #define KEEP_PROBES     6
 #define UNACKED_MS      60000
 
-/* --- open files --- */
+/* --- duplicates --- */
 
-/* A number alone may have been given to another file since. */
-static bool is_still(const OdbcSocket *open)
-{
-    struct stat info;
-
-    return open->fd >= 0 && fstat(open->fd, &info) == 0 && info.st_ino == open->inode;
-}
-
-static OdbcSocket socket_of(int fd)
-{
-    struct stat info;
-
-    if (fd < 0 || fstat(fd, &info) != 0) return (OdbcSocket){.fd = -1};
-    return (OdbcSocket){.fd = fd, .inode = info.st_ino};
-}
-
-typedef enum PeerKind { PEER_NONE, PEER_CONNECTING, PEER_PORT } PeerKind;
+#define FIRST_FD 3 /* never one of the standard streams, should the process have closed one */
 
 static bool get_option(int fd, int level, int option, int *out)
 {
@@ -52,17 +41,53 @@ static bool get_option(int fd, int level, int option, int *out)
     return getsockopt(fd, level, option, out, &len) == 0;
 }
 
-static PeerKind peer_of(int fd, uint16_t *port_out)
+static bool is_tcp(int fd)
+{
+    int type = 0, ignored = 0;
+
+    return get_option(fd, SOL_SOCKET, SO_TYPE, &type) && type == SOCK_STREAM &&
+           get_option(fd, IPPROTO_TCP, TCP_NODELAY, &ignored);
+}
+
+static void close_socket(OdbcSocket *open)
+{
+    if (open->own >= 0) (void)close(open->own);
+    open->own = -1;
+}
+
+/* `own` -1 where that number is no TCP socket, or there are too many open files. Nothing else is
+ * duplicated: closing a duplicate of a file would end the locks that the process has on it. */
+static OdbcSocket duplicate(int fd)
+{
+    OdbcSocket  out = {.own = is_tcp(fd) ? fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD) : -1};
+    struct stat info;
+
+    if (out.own >= 0 && (!is_tcp(out.own) || fstat(out.own, &info) != 0))
+        close_socket(&out); /* the number changed hands in between */
+    if (out.own >= 0) out.inode = info.st_ino;
+    return out;
+}
+
+static bool get_info(const OdbcSocket *open, struct tcp_info *out, socklen_t *len)
+{
+    *len = sizeof *out;
+    memset(out, 0, sizeof *out);
+    return open->own >= 0 && getsockopt(open->own, IPPROTO_TCP, TCP_INFO, out, len) == 0;
+}
+
+/* --- open files --- */
+
+typedef enum PeerKind { PEER_NONE, PEER_CONNECTING, PEER_PORT } PeerKind;
+
+static PeerKind peer_of(const OdbcSocket *open, uint16_t *port_out)
 {
     struct sockaddr_storage address = {0};
     socklen_t               len     = sizeof address;
-    int                     type = 0, listens = 0, ignored = 0;
+    int                     listens = 0;
 
-    if (!get_option(fd, SOL_SOCKET, SO_TYPE, &type) || type != SOCK_STREAM ||
-        !get_option(fd, IPPROTO_TCP, TCP_NODELAY, &ignored))
-        return PEER_NONE;
-    if (getpeername(fd, (struct sockaddr *)&address, &len) != 0)
-        return errno == ENOTCONN && get_option(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens) && !listens
+    if (getpeername(open->own, (struct sockaddr *)&address, &len) != 0)
+        return errno == ENOTCONN && get_option(open->own, SOL_SOCKET, SO_ACCEPTCONN, &listens) &&
+                       !listens
                    ? PEER_CONNECTING
                    : PEER_NONE;
     if (address.ss_family == AF_INET)
@@ -72,7 +97,8 @@ static PeerKind peer_of(int fd, uint16_t *port_out)
     return PEER_PORT;
 }
 
-typedef void (*UseSocket)(int fd, PeerKind kind, uint16_t port, void *arg);
+/* `open` is closed afterwards; `fd` is the number that led to it. */
+typedef void (*UseSocket)(const OdbcSocket *open, int fd, PeerKind kind, uint16_t port, void *arg);
 
 static void each_socket(UseSocket use, void *arg)
 {
@@ -85,9 +111,12 @@ static void each_socket(UseSocket use, void *arg)
         long     fd   = strtol(entry->d_name, &end, 10);
         uint16_t port = 0;
 
-        if (end == entry->d_name || *end || fd < 0 || fd > INT_MAX || fd == dirfd(folder)) continue;
-        PeerKind kind = peer_of((int)fd, &port);
-        if (kind != PEER_NONE) use((int)fd, kind, port, arg);
+        if (end == entry->d_name || *end || fd < 0 || fd > INT_MAX) continue;
+        OdbcSocket open = duplicate((int)fd);
+        if (open.own < 0) continue;
+        PeerKind kind = peer_of(&open, &port);
+        if (kind != PEER_NONE) use(&open, (int)fd, kind, port, arg);
+        close_socket(&open);
     }
     (void)closedir(folder);
 }
@@ -97,8 +126,9 @@ static void each_socket(UseSocket use, void *arg)
 #define CENSUS_MAX 256
 
 typedef struct Counted {
-    OdbcSocket open;
-    uint64_t   bytes; /* sent and received so far */
+    int      fd; /* where it was, which may have been closed since */
+    uint64_t inode;
+    uint64_t bytes; /* sent and received so far */
 } Counted;
 
 typedef struct Census {
@@ -108,40 +138,34 @@ typedef struct Census {
     size_t      count;
 } Census;
 
-static bool count_bytes(int fd, uint64_t *out)
+static bool count_bytes(const OdbcSocket *open, uint64_t *out)
 {
     struct tcp_info info;
-    socklen_t       len = sizeof info;
+    socklen_t       len;
 
-    memset(&info, 0, sizeof info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 ||
-        len < offsetof(struct tcp_info, tcpi_segs_out))
+    if (!get_info(open, &info, &len) || len < offsetof(struct tcp_info, tcpi_segs_out))
         return false;
     *out = info.tcpi_bytes_acked + info.tcpi_bytes_received;
     return true;
 }
 
-/* The driver's `lock` is held. */
+/* By whatever number, the driver's or ours. The driver's `lock` is held. */
 static bool is_taken(const OdbcDriver *driver, const OdbcSocket *open)
 {
     for (const OdbcConn *conn = driver->conns; conn; conn = conn->next)
-        if (conn->socket.fd == open->fd && conn->socket.inode == open->inode) return true;
+        if (conn->socket.own >= 0 && conn->socket.inode == open->inode) return true;
     return false;
 }
 
-static void count_socket(int fd, PeerKind kind, uint16_t port, void *arg)
+static void count_socket(const OdbcSocket *open, int fd, PeerKind kind, uint16_t port, void *arg)
 {
     Census  *census = arg;
-    Counted *counted;
+    uint64_t bytes;
 
     if (kind != PEER_PORT || (census->port && port != census->port) || census->count == CENSUS_MAX)
         return;
-    counted       = &census->sockets[census->count];
-    counted->open = socket_of(fd);
-    if (counted->open.fd < 0 || is_taken(census->driver, &counted->open) ||
-        !count_bytes(fd, &counted->bytes))
-        return;
-    census->count++;
+    if (is_taken(census->driver, open) || !count_bytes(open, &bytes)) return;
+    census->sockets[census->count++] = (Counted){fd, open->inode, bytes};
 }
 
 static void take_census(OdbcConn *conn, Census *census)
@@ -154,30 +178,50 @@ static void take_census(OdbcConn *conn, Census *census)
     pthread_mutex_unlock(&conn->driver->lock);
 }
 
-/* The one that has carried something since; fd -1 when it is none or one of several. */
+/* The one that has carried something since; `own` -1 when it is none or one of several. */
 static OdbcSocket find_busy(const Census *census)
 {
-    OdbcSocket found = {.fd = -1};
+    OdbcSocket found = {.own = -1};
 
     for (size_t i = 0; i < census->count; i++) {
         const Counted *counted = &census->sockets[i];
+        OdbcSocket     open    = duplicate(counted->fd);
         uint64_t       bytes;
-        if (!is_still(&counted->open) || !count_bytes(counted->open.fd, &bytes) ||
-            bytes == counted->bytes)
-            continue;
-        if (found.fd >= 0) return (OdbcSocket){.fd = -1};
-        found = counted->open;
+        if (open.own < 0 || open.inode != counted->inode || !count_bytes(&open, &bytes) ||
+            bytes == counted->bytes) {
+            close_socket(&open);
+        } else if (found.own < 0) {
+            found = open;
+        } else {
+            bool is_other = open.inode != found.inode;
+            close_socket(&open);
+            if (!is_other) continue; /* it has two numbers */
+            close_socket(&found);
+            break;
+        }
     }
     return found;
 }
 
+/* It takes the duplicate over. */
 static void set_socket(OdbcConn *conn, OdbcSocket found)
 {
     pthread_mutex_lock(&conn->driver->lock);
     pthread_mutex_lock(&conn->lock);
+    close_socket(&conn->socket);
     conn->socket = found;
     pthread_mutex_unlock(&conn->lock);
     pthread_mutex_unlock(&conn->driver->lock);
+}
+
+void odbc_conn_keep_socket(OdbcConn *conn, int fd)
+{
+    set_socket(conn, duplicate(fd));
+}
+
+void odbc_conn_drop_socket(OdbcConn *conn)
+{
+    set_socket(conn, (OdbcSocket){.own = -1});
 }
 
 #define SQL_INFO_FREETDS_SOCKET 1301
@@ -191,8 +235,8 @@ static bool ask_freetds(OdbcConn *conn)
     if (odbc_is_ok(
             SQLGetInfoW(conn->dbc, SQL_INFO_FREETDS_SOCKET, &number, sizeof(number), &length)) &&
         number <= INT_MAX)
-        set_socket(conn, socket_of((int)number));
-    return conn->socket.fd >= 0;
+        odbc_conn_keep_socket(conn, (int)number);
+    return conn->socket.own >= 0;
 }
 
 #define FIND_ATTEMPTS 3
@@ -209,7 +253,7 @@ bool odbc_conn_run_first(OdbcConn *conn, Str first, Err *err)
     ok = sqlconn_execute(&conn->base, first, err);
     for (int attempt = 1; ok; attempt++) {
         set_socket(conn, find_busy(census));
-        if (conn->socket.fd >= 0 || attempt == FIND_ATTEMPTS) break;
+        if (conn->socket.own >= 0 || attempt == FIND_ATTEMPTS) break;
         take_census(conn, census); /* another one was logging in just then */
         ok = sqlconn_execute(&conn->base, STR("SELECT 1;"), err);
     }
@@ -224,7 +268,7 @@ void odbc_conn_keep_alive(OdbcConn *conn)
 {
     const int      on = 1, idle = KEEP_IDLE_S, interval = KEEP_INTERVAL_S, probes = KEEP_PROBES;
     const unsigned unacked_ms = UNACKED_MS;
-    int            fd         = conn->socket.fd;
+    int            fd         = conn->socket.own;
 
     if (fd < 0) return;
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -236,11 +280,31 @@ void odbc_conn_keep_alive(OdbcConn *conn)
 
 /* --- cutting off --- */
 
-static void cut_if_to_port(int fd, PeerKind kind, uint16_t port, void *arg)
+static void cut_if_to_port(const OdbcSocket *open, int fd, PeerKind kind, uint16_t port, void *arg)
 {
     const uint16_t *wanted = arg;
 
-    if (kind == PEER_CONNECTING || port == *wanted) (void)shutdown(fd, SHUT_RDWR);
+    (void)fd;
+    if (kind == PEER_CONNECTING || port == *wanted) (void)shutdown(open->own, SHUT_RDWR);
+}
+
+#define STATE_ESTABLISHED 1 /* the kernel's TCP_ESTABLISHED; its name is not for programs */
+
+/* False for one that has ended: Microsoft's driver may go on with another one by itself. */
+static bool is_established(const OdbcSocket *open)
+{
+    struct tcp_info info;
+    socklen_t       len;
+
+    return get_info(open, &info, &len) && info.tcpi_state == STATE_ESTABLISHED;
+}
+
+/* False: that ends nobody's wait. The connection's lock is held. */
+static bool shut(OdbcConn *conn)
+{
+    if (is_established(&conn->socket)) atomic_store(&conn->is_cut, true);
+    if (conn->socket.own >= 0) (void)shutdown(conn->socket.own, SHUT_RDWR);
+    return atomic_load(&conn->is_cut);
 }
 
 /* FreeTDS loses a wake-up when SQLCancel meets a thread that reads rows, which then waits for ever
@@ -250,10 +314,7 @@ static void cut_if_to_port(int fd, PeerKind kind, uint16_t port, void *arg)
 void odbc_conn_cut(OdbcConn *conn)
 {
     pthread_mutex_lock(&conn->lock);
-    if (is_still(&conn->socket))
-        (void)shutdown(conn->socket.fd, SHUT_RDWR);
-    else if (conn->running)
-        (void)SQLCancel(conn->running);
+    if (!shut(conn) && conn->running) (void)SQLCancel(conn->running);
     pthread_mutex_unlock(&conn->lock);
 }
 
@@ -263,7 +324,7 @@ void odbc_conn_stop(OdbcConn *conn)
 
     atomic_store(&conn->is_cancelled, true);
     pthread_mutex_lock(&conn->lock);
-    is_known = conn->socket.fd >= 0;
+    is_known = conn->socket.own >= 0;
     pthread_mutex_unlock(&conn->lock);
     if (!is_known && conn->port)
         each_socket(cut_if_to_port, &conn->port);
@@ -275,20 +336,22 @@ void odbc_conn_stop(OdbcConn *conn)
  * of it (measured with 18.6). */
 void odbc_conn_abandon(OdbcConn *conn, SQLHSTMT stmt)
 {
+    bool is_over;
+
     conn->is_abandoned = true;
-    if (is_still(&conn->socket))
-        (void)shutdown(conn->socket.fd, SHUT_RDWR);
-    else
-        (void)SQLCancel(stmt);
+    pthread_mutex_lock(&conn->lock);
+    is_over = shut(conn);
+    pthread_mutex_unlock(&conn->lock);
+    if (!is_over) (void)SQLCancel(stmt);
 }
 
 bool odbc_socket_silence_ms(const OdbcSocket *open, int64_t *out)
 {
     struct tcp_info info;
-    socklen_t       len = sizeof info;
+    socklen_t       len;
 
-    if (!is_still(open) || getsockopt(open->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 ||
-        len <= offsetof(struct tcp_info, tcpi_last_data_recv))
+    if (!get_info(open, &info, &len) || len <= offsetof(struct tcp_info, tcpi_last_data_recv) ||
+        info.tcpi_state != STATE_ESTABLISHED)
         return false;
     *out = info.tcpi_last_data_recv;
     return true;

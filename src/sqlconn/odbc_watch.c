@@ -2,7 +2,8 @@
  *
  * The network is alive then, so keepalive sees nothing, and the drivers' own limits end in a cancel
  * that waits for the same server (measured: two minutes with Microsoft's). So a thread looks at
- * what waits, twice a second, and cuts off what has waited for too long without a single byte. */
+ * what waits, twice a second, and cuts off what has waited for too long without a single byte, and
+ * what a stop came too early for. */
 #include "sqlconn/odbc_internal.h"
 
 #define LOOK_EVERY_MS 500
@@ -11,6 +12,7 @@ static void look_at(OdbcConn *conn)
 {
     int64_t silence_ms = 0;
     bool    is_over    = false;
+    bool    is_login; /* where there was no socket yet when the stop came, there may be one now */
 
     pthread_mutex_lock(&conn->lock);
     int64_t limit_ns = conn->silence_ns_max;
@@ -19,8 +21,11 @@ static void look_at(OdbcConn *conn)
         is_over = odbc_socket_silence_ms(&conn->socket, &silence_ms) &&
                   silence_ms * 1000000 > limit_ns;
     if (is_over) atomic_store(&conn->is_silent, true);
+    is_login = conn->is_blocked && !conn->running;
     pthread_mutex_unlock(&conn->lock);
     if (is_over) odbc_conn_cut(conn);
+    if (is_login && conn->driver->cancel && cancel_is_requested(conn->driver->cancel))
+        odbc_conn_stop(conn);
 }
 
 static void *watch(void *arg)
