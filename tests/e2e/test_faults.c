@@ -231,8 +231,65 @@ static void sockets_notice_a_network_that_has_gone(void **state)
         assert_in_range(unacked, 1000, 60000);
         found++;
     }
-    assert_true(found >= 2); /* this one and the test's own */
+    assert_true(found >= 4); /* this one and the test's own, by the driver's number and by ours */
     sqlconn_close(conn);
+}
+
+static size_t count_descriptors(void)
+{
+    DIR   *folder = opendir("/proc/self/fd");
+    size_t count  = 0;
+
+    while (readdir(folder))
+        count++;
+    (void)closedir(folder);
+    return count;
+}
+
+static bool has_one_session(World *world)
+{
+    Err err = ERR_INIT;
+
+    return read_all(world->admin,
+                    "SELECT session_id FROM sys.dm_exec_sessions WHERE is_user_process = 1",
+                    &err) == 1;
+}
+
+/* However a connection ends, nothing of it stays open: neither a descriptor nor, until the process
+ * ends, the session. */
+static void a_connection_that_ends_leaves_nothing_open(void **state)
+{
+    static const char *const faults[] = {
+        "SELECT 1", /* none */
+        "EXEC tidesim.fault 'close', '%GENERATE%', @at = 'row', @n = 1000",
+        "EXEC tidesim.fault 'rst', '%GENERATE%', @at = 'inside_row', @n = 1000",
+        "EXEC tidesim.fault 'half_close', '%GENERATE%'",
+        "EXEC tidesim.fault 'error', '%GENERATE%', 1205, @at = 'row', @n = 1000",
+        "EXEC tidesim.fault 'login_error', @number = 18456",
+        "EXEC tidesim.fault 'close', @at = 'login'",
+    };
+    World *world = world_of(state);
+
+    sqlconn_close(connect_now(world)); /* what a driver opens once */
+    size_t before = count_descriptors();
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        SqlConn *conn = NULL;
+        Err      err  = ERR_INIT;
+        world_run(world, faults[i]);
+        if (sqldriver_connect(world->sql, world_connection(world, "sa", PASSWORD, "shop"), 10,
+                              &conn, &err)) {
+            assert_true(count_descriptors() > before);
+            sqlconn_set_silence_timeout(conn, 1);
+            (void)read_all(conn, ROWS_SQL, &err);
+        }
+        sqlconn_close(conn);
+        if (count_descriptors() != before)
+            fail_msg("%s: %zu descriptors, %zu before", faults[i], count_descriptors(), before);
+        for (int look = 0; !has_one_session(world); look++) {
+            if (look == 100) fail_msg("%s: a session is left", faults[i]);
+            clock_sleep_ms(world->clock, 20, NULL);
+        }
+    }
 }
 
 static void logins_that_may_work_later_are_told_from_those_that_will_not(void **state)
@@ -349,6 +406,7 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(silence_is_given_up_after_its_limit),
     cmocka_unit_test(rows_that_keep_coming_are_not_cut_off),
     cmocka_unit_test(sockets_notice_a_network_that_has_gone),
+    cmocka_unit_test(a_connection_that_ends_leaves_nothing_open),
     cmocka_unit_test(logins_that_may_work_later_are_told_from_those_that_will_not),
     cmocka_unit_test(a_login_that_breaks_off_is_a_transport_error),
     cmocka_unit_test(a_question_is_asked_again_after_whatever_may_pass),
