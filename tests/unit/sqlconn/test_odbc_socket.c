@@ -82,9 +82,9 @@ static void assert_open(const Pair *pair)
 {
     char byte = 0;
 
-    assert_int_equal(write(pair->ours, "a", 1), 1);
+    assert_int_equal(send(pair->ours, "a", 1, MSG_NOSIGNAL), 1);
     assert_int_equal(read(pair->theirs, &byte, 1), 1);
-    assert_int_equal(write(pair->theirs, "b", 1), 1);
+    assert_int_equal(send(pair->theirs, "b", 1, MSG_NOSIGNAL), 1);
     assert_int_equal(read(pair->ours, &byte, 1), 1);
     assert_int_equal(byte, 'b');
 }
@@ -155,7 +155,7 @@ static void a_cut_misses_whoever_gets_the_number_of_the_socket(void **state)
     assert_int_equal(change.number, -1);
     assert_open(&(Pair){world->pair.ours, world->other.theirs});
     assert_true(has_ended(world->pair.theirs, 1000));
-    assert_true(odbc_conn_is_dead(&world->conn.base));
+    assert_true(atomic_load(&world->conn.is_cut));
 }
 
 static void a_stop_without_a_known_socket_misses_it_too(void **state)
@@ -255,12 +255,33 @@ static void without_a_descriptor_to_spare_the_socket_is_unknown(void **state)
     assert_open(&world->pair);
 }
 
+static bool is_locked_to_others(int fd)
+{
+    pid_t child  = fork();
+    int   status = 0;
+
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        _exit(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 7 : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
+/* A file that is duplicated and closed again would lose the locks that the process has on it. */
 static void only_a_socket_is_kept(void **state)
 {
-    World *world  = *state;
-    size_t before = count_open();
-    int    pipes[2];
+    World       *world  = *state;
+    struct flock lock   = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    size_t       before = count_open();
+    FILE        *file   = tmpfile();
+    int          pipes[2];
 
+    assert_int_equal(fcntl(fileno(file), F_SETLK, &lock), 0);
+    odbc_conn_keep_socket(&world->conn, fileno(file));
+    assert_int_equal(world->conn.socket.own, -1);
+    assert_true(is_locked_to_others(fileno(file)));
+    (void)fclose(file);
     assert_int_equal(pipe(pipes), 0);
     odbc_conn_keep_socket(&world->conn, pipes[0]);
     assert_int_equal(world->conn.socket.own, -1);
