@@ -11,6 +11,13 @@ void odbc_result_fail(OdbcResult *result, const Err *err)
     result->is_refused = odbc_is_server_number(err->native);
 }
 
+/* The server has said how it ended. FreeTDS cancels what is left when the statement is freed; its
+ * SQLCancel gives back a lock that it does not hold where nothing is (1.3.17). */
+static void cancel_refused(OdbcResult *result)
+{
+    if (result->conn->family != DRIVER_FREETDS) (void)SQLCancel(result->stmt);
+}
+
 void odbc_result_close(RowStream *stream)
 {
     OdbcResult *result = (OdbcResult *)stream;
@@ -18,7 +25,7 @@ void odbc_result_close(RowStream *stream)
     if (result->stmt) {
         bool is_left = !result->at_end || result->has_failed;
         if (is_left && result->is_refused)
-            (void)SQLCancel(result->stmt);
+            cancel_refused(result);
         else if (is_left)
             odbc_conn_abandon(result->conn, result->stmt);
         SQLFreeHandle(SQL_HANDLE_STMT, result->stmt);

@@ -290,7 +290,6 @@ static void cut_if_to_port(const OdbcSocket *open, int fd, PeerKind kind, uint16
 
 #define STATE_ESTABLISHED 1 /* the kernel's TCP_ESTABLISHED; its name is not for programs */
 
-/* False for one that has ended: Microsoft's driver may go on with another one by itself. */
 static bool is_established(const OdbcSocket *open)
 {
     struct tcp_info info;
@@ -299,11 +298,14 @@ static bool is_established(const OdbcSocket *open)
     return get_info(open, &info, &len) && info.tcpi_state == STATE_ESTABLISHED;
 }
 
-/* False: that ends nobody's wait. The connection's lock is held. */
+/* False: that ends nobody's wait. One that had ended already may not be what is waited for:
+ * Microsoft's driver has a way of connecting again by itself. The connection's lock is held. */
 static bool shut(OdbcConn *conn)
 {
-    if (is_established(&conn->socket)) atomic_store(&conn->is_cut, true);
-    if (conn->socket.own >= 0) (void)shutdown(conn->socket.own, SHUT_RDWR);
+    if (conn->socket.own < 0) return false;
+    if (conn->family == DRIVER_FREETDS || is_established(&conn->socket))
+        atomic_store(&conn->is_cut, true);
+    (void)shutdown(conn->socket.own, SHUT_RDWR);
     return atomic_load(&conn->is_cut);
 }
 
