@@ -28,9 +28,7 @@ static OptDouble headroom_now(const Backfill *backfill)
     const Headroom *known = &backfill->headroom;
 
     if (!known->hours.is_set || !known->written_at.is_set) return (OptDouble){.is_set = false};
-    return OPT_DOUBLE(known->hours.value -
-                      (double)(clock_utc_us(backfill->env->clock) - known->written_at.utc_us) /
-                          3600e6);
+    return OPT_DOUBLE(known->hours.value - backfill_age_hours(backfill, known->written_at));
 }
 
 static double round_to(double value, double parts)

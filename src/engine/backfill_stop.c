@@ -1,6 +1,8 @@
 /* backfill_stop.c - what ends a call before its snapshot is complete. */
 #include "engine/backfill_internal.h"
 
+#include <math.h>
+
 double backfill_seconds_since(const Backfill *backfill, int64_t began_ns)
 {
     return (double)(clock_monotonic_ns(backfill->env->clock) - began_ns) / 1e9;
@@ -17,6 +19,12 @@ void backfill_pause_for(Backfill *backfill, BackfillState state, Str reason)
 {
     backfill->result->state  = state;
     backfill->result->reason = reason;
+}
+
+/* A row may come from a machine whose clock is ahead of this one: it is new, and no reason to see more headroom. */
+double backfill_age_hours(const Backfill *backfill, OptTime written_at)
+{
+    return fmax(0, (double)(clock_utc_us(backfill->env->clock) - written_at.utc_us) / 3600e6);
 }
 
 static bool check_headroom(Backfill *backfill, Err *err)
@@ -37,7 +45,7 @@ static bool check_headroom(Backfill *backfill, Err *err)
                        STR_ARG(backfill->state.open->sink_id)));
         return true;
     }
-    double age = (double)(clock_utc_us(backfill->env->clock) - written_at.utc_us) / 3600e6;
+    double age = backfill_age_hours(backfill, written_at);
     if (headroom.value - age < least)
         backfill_pause_for(
             backfill, BACKFILL_WAITING_HEADROOM,

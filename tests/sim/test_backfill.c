@@ -218,6 +218,59 @@ static void the_retention_is_kept_at_a_distance(void **state) /* T4.28 */
     world_close(world);
 }
 
+/* --- a clock behind --- */
+
+typedef struct LateClock {
+    Clock  clock;
+    Clock *of;
+} LateClock;
+
+static int64_t late_utc_us(Clock *clock)
+{
+    return clock_utc_us(((LateClock *)clock)->of) - INT64_C(2) * 3600000000;
+}
+
+static int64_t late_monotonic_ns(Clock *clock)
+{
+    return clock_monotonic_ns(((LateClock *)clock)->of);
+}
+
+static void late_sleep_until(Clock *clock, int64_t monotonic_ns, Cancel *cancel)
+{
+    Clock *of = ((LateClock *)clock)->of;
+
+    of->sleep_until(of, monotonic_ns, cancel);
+}
+
+/* The stream's machine is two hours ahead of the backfill's: its row is not "minus two hours old". */
+static void a_clock_behind_adds_no_headroom(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = process_open(world, "late");
+    LateClock       late    = {
+                 .clock = {late_utc_us, late_monotonic_ns, late_sleep_until, NULL},
+                 .of    = process->env.clock,
+    };
+    BackfillResult result;
+
+    shop_open_snapshot(world, 6);
+    shop_fill(world, 100, 1);
+    shop_fill(world, 101, 1);
+    (void)shop_run_chunked(world);
+    assert_rows(world, "0.05\n",
+                "SELECT retention_headroom_hours FROM {" FACTS
+                "} WHERE event IS NULL ORDER BY batch_id DESC LIMIT 1");
+    options.min_headroom_hours = OPT_DOUBLE(1);
+    process->env.clock         = &late.clock;
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    process->env.clock = late.of;
+    process_close(process);
+    assert_int_equal(result.state, BACKFILL_WAITING_HEADROOM);
+    assert_true(str_find(result.reason, STR("0.05 hours of headroom are left"), 0) >= 0);
+    world_close(world);
+}
+
 /* --- waves --- */
 
 /* The table is another one, or the server lags behind: the LSNs of its log end below S. */
@@ -405,6 +458,7 @@ int main(void)
         cmocka_unit_test(what_is_committed_behind_the_stamp_only_replays),
         cmocka_unit_test(a_pause_file_holds_the_next_wave),
         cmocka_unit_test(the_retention_is_kept_at_a_distance),
+        cmocka_unit_test(a_clock_behind_adds_no_headroom),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
 }
