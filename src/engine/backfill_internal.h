@@ -75,8 +75,8 @@ double backfill_seconds_since(const Backfill *backfill, int64_t began_ns);
 bool   backfill_is_at_limit(const Backfill *backfill); /* no further wave starts in this call */
 bool   backfill_is_out_of_time(const Backfill *backfill);
 void   backfill_pause_for(Backfill *backfill, BackfillState state, Str reason);
-/* Whether something asks for a pause, before a wave and between the seeks of a plan. */
 double backfill_age_hours(const Backfill *backfill, OptTime written_at); /* of a row of the facts */
+/* Whether something asks for a pause, before a wave and between the seeks of a plan. */
 bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err) MUST_CHECK;
 
 /* --- backfill_wave.c: stamp, chunks and rows of the next wave --- */
