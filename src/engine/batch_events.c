@@ -9,20 +9,10 @@ static FactsRow *add_event(Batch *batch, const char *name, Lsn lsn, OptTime time
     Stream   *stream = batch->stream;
     FactsRow *row    = LIST_PUSH(batch->arena, &batch->events);
 
-    *row = (FactsRow){.app_id        = stream->sink_id,
-                      .batch_id      = OPT_I64(stream->next_batch),
-                      .event         = str_from_c(name),
-                      .target        = stream->options->bronze.label,
-                      .rows          = OPT_I64(0),
-                      .deletes       = OPT_I64(0),
-                      .inserts       = OPT_I64(0),
-                      .updates       = OPT_I64(0),
-                      .min_lsn       = OPT_LSN(lsn),
-                      .max_lsn       = OPT_LSN(lsn),
-                      .end_lsn       = OPT_LSN(lsn),
-                      .min_commit_ts = time,
-                      .max_commit_ts = time,
-                      .end_commit_ts = time};
+    *row          = facts_event_row(str_from_c(name), lsn, time);
+    row->app_id   = stream->sink_id;
+    row->batch_id = OPT_I64(stream->next_batch);
+    row->target   = stream->options->bronze.label;
     return row;
 }
 

@@ -32,21 +32,11 @@ bool snapshot_stamp(Mssql *mssql, const CaptureInstance *instance, Offset *out, 
 
 FactsRow snapshot_event_row(Str sink_id, Str target, Str event, const Offset *at)
 {
-    return (FactsRow){
-        .app_id        = sink_id,
-        .event         = event,
-        .target        = target,
-        .rows          = OPT_I64(0),
-        .deletes       = OPT_I64(0),
-        .inserts       = OPT_I64(0),
-        .updates       = OPT_I64(0),
-        .min_lsn       = OPT_LSN(at->lsn),
-        .max_lsn       = OPT_LSN(at->lsn),
-        .end_lsn       = OPT_LSN(at->lsn),
-        .min_commit_ts = at->commit_ts,
-        .max_commit_ts = at->commit_ts,
-        .end_commit_ts = at->commit_ts,
-    };
+    FactsRow row = facts_event_row(event, at->lsn, at->commit_ts);
+
+    row.app_id = sink_id;
+    row.target = target;
+    return row;
 }
 
 SnapshotCost snapshot_cost(Env *env, int64_t started_us, int64_t rows)

@@ -53,10 +53,10 @@ typedef struct WaveContext {
     Str                  instance_name; /* for _capture_instance */
     Str                  key;           /* <app_id>#snap.<S> */
     int64_t              connections;
-    double    *
-        chunk_seconds; /* by connection: of the last chunk it read, from its first row on; 0: it read none */
-    Facts *facts;
-    Plans *plans; /* NULL: the snapshot finishes in the facts alone */
+    /* By connection: of the last chunk it read, from its first row on; 0: it read none. */
+    double *chunk_seconds;
+    Facts  *facts;
+    Plans  *plans; /* NULL: the snapshot finishes in the facts alone */
     /* Told when the first connection has sent its last request of a wave: the next wave's stamp may be taken. */
     void (*on_last_request)(void *arg);
     void *on_last_request_arg;

@@ -255,10 +255,6 @@ bool checkpoint_has_generation_start(const Checkpoint *checkpoint, Offset *out)
     return checkpoint->generation > 0 && checkpoint->has_generation_start;
 }
 
-bool checkpoint_is_new(const Checkpoint *checkpoint)
-{
-    return !checkpoint->committed.is_set && !checkpoint->planned.is_set;
-}
 bool checkpoint_has_metadata(const Checkpoint *checkpoint)
 {
     return checkpoint->has_metadata;

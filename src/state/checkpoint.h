@@ -25,7 +25,7 @@ Str checkpoint_get_path(const Checkpoint *checkpoint);
 int64_t checkpoint_get_generation(const Checkpoint *checkpoint);
 /* Where a later generation starts: snapshot_lsn of the state file. */
 bool checkpoint_has_generation_start(const Checkpoint *checkpoint, Offset *out);
-bool checkpoint_is_new(const Checkpoint *checkpoint); /* no batch was ever planned */
+/* A first batch was about to be planned once. */
 bool checkpoint_has_metadata(const Checkpoint *checkpoint);
 
 /* The last batch whose commits/<n> is there: its id and end; false if none. */

@@ -43,21 +43,12 @@ bool event_file_parse(Str text, Arena *arena, FactsRow *row)
               time_member(object, "lost_from_ts", &lost_from) &&
               time_member(object, "lost_to_ts", &lost_to);
 
-    if (ok)
-        *row = (FactsRow){.event         = str_copy(arena, kind),
-                          .detail        = str_copy(arena, member(object, "detail")),
-                          .rows          = OPT_I64(0),
-                          .deletes       = OPT_I64(0),
-                          .inserts       = OPT_I64(0),
-                          .updates       = OPT_I64(0),
-                          .min_lsn       = OPT_LSN(lsn),
-                          .max_lsn       = OPT_LSN(lsn),
-                          .end_lsn       = OPT_LSN(lsn),
-                          .min_commit_ts = time,
-                          .max_commit_ts = time,
-                          .end_commit_ts = time,
-                          .lost_from_ts  = lost_from,
-                          .lost_to_ts    = lost_to};
+    if (ok) {
+        *row              = facts_event_row(str_copy(arena, kind), lsn, time);
+        row->detail       = str_copy(arena, member(object, "detail"));
+        row->lost_from_ts = lost_from;
+        row->lost_to_ts   = lost_to;
+    }
     json_decref(object);
     return ok;
 }

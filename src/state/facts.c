@@ -116,6 +116,21 @@ void facts_close(Facts *facts)
 
 /* --- writing --- */
 
+FactsRow facts_event_row(Str event, Lsn lsn, OptTime commit_ts)
+{
+    return (FactsRow){.event         = event,
+                      .rows          = OPT_I64(0),
+                      .deletes       = OPT_I64(0),
+                      .inserts       = OPT_I64(0),
+                      .updates       = OPT_I64(0),
+                      .min_lsn       = OPT_LSN(lsn),
+                      .max_lsn       = OPT_LSN(lsn),
+                      .end_lsn       = OPT_LSN(lsn),
+                      .min_commit_ts = commit_ts,
+                      .max_commit_ts = commit_ts,
+                      .end_commit_ts = commit_ts};
+}
+
 static void set_member(RowBuilder *builder, size_t column, const FactsColumn *spec,
                        const FactsRow *row)
 {

@@ -39,6 +39,9 @@ typedef struct FactsRow {
     OptTime   written_at; /* set by the append */
 } FactsRow;
 
+/* An event at one LSN of the source and its time: it wrote no rows. Whose it is, is the caller's to set. */
+FactsRow facts_event_row(Str event, Lsn lsn, OptTime commit_ts);
+
 typedef struct Facts Facts;
 
 /* Creates the table when missing. */

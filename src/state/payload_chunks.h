@@ -20,8 +20,9 @@ typedef struct ChunkBounds {
 /* The key's extent, read just after S. */
 typedef struct SnapshotExtent {
     bool    is_integer;
-    int64_t lo, hi, row_estimate; /* of an integer key */
-    Str     max;                  /* JSON, of any other key; `null`: the plan is one chunk */
+    int64_t lo, hi;       /* of an integer key: MIN and MAX, both belong */
+    int64_t row_estimate; /* a guess of the server's */
+    Str     max;          /* JSON, of any other key; `null`: the plan is one chunk */
 } SnapshotExtent;
 
 typedef struct ChunkedOpen {

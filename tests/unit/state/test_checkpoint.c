@@ -39,7 +39,6 @@ static void a_new_directory_has_no_position(void **state)
     Offset      end;
 
     (void)state;
-    assert_true(checkpoint_is_new(checkpoint));
     assert_false(checkpoint_has_metadata(checkpoint));
     assert_int_equal(checkpoint_get_generation(checkpoint), 0);
     assert_false(checkpoint_find_committed(checkpoint, &id, &end));
@@ -147,7 +146,7 @@ static void a_start_that_no_plan_followed_is_forgotten(void **state)
     checkpoint_close(checkpoint);
     checkpoint = open_checkpoint(lake);
     assert_false(checkpoint_find_start(checkpoint, &start));
-    assert_true(checkpoint_is_new(checkpoint));
+    assert_false(checkpoint_find_planned(checkpoint, &(int64_t){0}, &start));
     checkpoint_close(checkpoint);
     lake_close(lake);
 }
