@@ -164,15 +164,21 @@ static void add_named(TableList *list, Str name)
 /* Without streams: whatever control holds. */
 static bool add_control_rows(TableList *list, Env *env, Err *err)
 {
-    Control *control = NULL;
-    Str     *names;
-    size_t   count = 0;
-    bool     ok    = control_open_if_exists(env->delta, &list->options[list->stream_count].control,
-                                            &control, err) &&
+    const TableRef *ref     = &list->options[list->stream_count].control;
+    Control        *control = NULL;
+    Str            *names;
+    size_t          count = 0;
+    bool            ok    = control_open_if_exists(env->delta, ref, &control, err) &&
               (!control || control_list(control, list->arena, &names, &count, err));
 
     for (size_t i = 0; ok && i < count; i++)
         add_table(list, names[i], ROLE_OTHER, list->stream_count);
+    if (ok && count == 0)
+        ok = err_set(err, ERR_USAGE,
+                     "no table is named, the configuration file has none, and %s %.*s: name a "
+                     "bronze or silver table",
+                     control ? "nothing is in control table" : "there is no control table at",
+                     STR_ARG(ref->path));
     control_close(control);
     return ok;
 }
@@ -184,11 +190,11 @@ static bool list_tables(TableList *list, const Str *names, size_t count, Env *en
     if (count > 0) return true;
     for (size_t i = 0; i < list->stream_count; i++)
         add_stream(list, i);
-    if (list->stream_count == 0 && !add_control_rows(list, env, err)) return false;
+    if (list->stream_count == 0) return add_control_rows(list, env, err);
     return list->items.count > 0 ||
            err_set(err, ERR_USAGE,
-                   "no table is named, and neither the configuration file nor control has one; "
-                   "name a bronze or silver table");
+                   "no table is named, and no stream of the configuration file has a bronze or "
+                   "silver");
 }
 
 /* --- the streams --- */

@@ -216,9 +216,9 @@ static const Command commands[] = {
     {"table", "schema|history|files|cat|optimize|vacuum|checkpoint PATH, table sql PATH QUERY",
      "look into a Delta table and maintain it",
      "PATH is taken as it stands: lake.root of the configuration file is not put before it. "
-     "schema, history, files, cat and sql take --version and --as-of; optimize makes large files "
-     "of small "
-     "ones, without deleted rows; vacuum removes files that no version needs any more; checkpoint "
+     "schema, history, files, cat and sql take --version and --as-of; in "
+     "QUERY, which is DuckDB's dialect, the table is t. optimize makes large files of small ones, "
+     "without deleted rows; vacuum removes files that no version needs any more; checkpoint "
      "writes one at the newest version. Printed values are cut at 80 characters; --json has all of "
      "them.\n\n"
      "Examples:\n"

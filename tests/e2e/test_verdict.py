@@ -94,6 +94,9 @@ def a_verdict_is_shown_asked_and_moved(folder):
         rows = tidelake("verdict", "show", "--control", str(lake.folder / "ops/control"), "--json", check=True, cwd="/").json()["streams"]
         equal(sorted(rows), ["elsewhere", "main.bronze.orders", "silver/orders"])
         equal(rows["elsewhere"]["granularity"], None)
+        nowhere = tidelake("verdict", "show", "--control", str(folder / "nowhere"), cwd="/")
+        equal(nowhere.code, 2, nowhere.stderr)
+        holds(nowhere.last_error(), "no table is named", f"there is no control table at {folder / 'nowhere'}")
     finally:
         server.close()
 
