@@ -53,6 +53,13 @@ WaveTag wave_tag(const WaveContext *context, const Wave *wave, Str attempt, Aren
 
 /* --- an earlier attempt --- */
 
+static int64_t rows_of(const ChunkCount *counts, size_t count, int64_t chunk)
+{
+    for (size_t i = 0; i < count; i++)
+        if (counts[i].chunk == chunk) return counts[i].rows;
+    return 0;
+}
+
 /* A release that could not count before it committed left the rows out. */
 static bool fill_counts(Commit *commit, Err *err)
 {
@@ -72,19 +79,9 @@ static bool fill_counts(Commit *commit, Err *err)
     if (!bronze_count_chunks(commit->bronze, commit->context->state->open->at.lsn, chunks[0].chunk,
                              commit->arena, &counts, &count, err))
         return false;
-    for (size_t i = 0; i < tag->chunk_count; i++) {
-        chunks[i].rows = OPT_I64(0);
-        for (size_t c = 0; c < count; c++)
-            if (counts[c].chunk == chunks[i].chunk) chunks[i].rows = OPT_I64(counts[c].rows);
-    }
+    for (size_t i = 0; i < tag->chunk_count; i++)
+        chunks[i].rows = OPT_I64(rows_of(counts, count, chunks[i].chunk));
     return true;
-}
-
-static int64_t rows_of(const ChunkCount *counts, size_t count, int64_t chunk)
-{
-    for (size_t i = 0; i < count; i++)
-        if (counts[i].chunk == chunk) return counts[i].rows;
-    return 0;
 }
 
 /* The bounds an attempt read a chunk with: the wave's own when it took the chunk, else the plan's. */
@@ -208,17 +205,22 @@ static Str record_key(const Commit *commit)
                       lsn_format(commit->context->state->open->at.lsn).text);
 }
 
-static bool is_announced(const Str *details, size_t count, int64_t chunk, int64_t wave,
-                         Arena *scratch)
+/* Which of the wave's chunks are among a snapshot's; its other waves have many more. */
+static const bool *find_announced(const Commit *commit, const Str *details, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        ChunkPayload found;
+    const WaveTag *tag   = &commit->tag;
+    bool          *found = ARENA_ARRAY(commit->arena, bool, tag->chunk_count + 1);
 
-        if (payload_parse_chunk(details[i], scratch, &found) && found.chunk == chunk &&
-            found.wave == wave)
-            return true;
+    for (size_t i = 0; i < count; i++) {
+        ChunkPayload detail;
+
+        if (!payload_parse_chunk(details[i], commit->arena, &detail) ||
+            detail.wave != commit->wave->number)
+            continue;
+        for (size_t c = 0; c < tag->chunk_count; c++)
+            found[c] = found[c] || tag->chunks[c].chunk == detail.chunk;
     }
-    return false;
+    return found;
 }
 
 static bool append_plans(const Commit *commit, Str key, const Str *details, size_t count,
@@ -236,6 +238,7 @@ static bool follow_announced(Commit *commit, Err *err)
     Arena       *arena = commit->arena;
     Str         *known, *missing;
     size_t       known_count, missing_count = 0;
+    const bool  *is_announced;
     DeltaOutcome outcome;
     bool         is_in;
 
@@ -243,12 +246,12 @@ static bool follow_announced(Commit *commit, Err *err)
     if (!plans_find_details(commit->context->plans, commit->context->state->open->at.lsn,
                             STR(EVENT_SNAPSHOT_CHUNK), arena, &known, &known_count, err))
         return false;
-    missing = ARENA_ARRAY(arena, Str, commit->tag.chunk_count + 1);
+    is_announced = find_announced(commit, known, known_count);
+    missing      = ARENA_ARRAY(arena, Str, commit->tag.chunk_count + 1);
     for (size_t i = 0; i < commit->tag.chunk_count; i++) {
         ChunkPayload payload = payload_of(commit, &commit->tag.chunks[i]);
 
-        if (!is_announced(known, known_count, payload.chunk, payload.wave, arena))
-            missing[missing_count++] = payload_chunk(arena, &payload, true);
+        if (!is_announced[i]) missing[missing_count++] = payload_chunk(arena, &payload, true);
     }
     return missing_count == 0 ||
            append_plans(commit, STR_EMPTY, missing, missing_count, &outcome, err);
