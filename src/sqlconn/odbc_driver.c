@@ -71,29 +71,33 @@ static DriverFamily find_family(OdbcDriver *driver, const ConnectionString *conn
 
 /* --- the private freetds.conf of verified connections --- */
 
+static bool write_text(int fd, Str text)
+{
+    for (size_t at = 0; at < text.len;) {
+        ssize_t n = write(fd, text.ptr + at, text.len - at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        at += (size_t)n;
+    }
+    return true;
+}
+
 static bool write_conf(OdbcDriver *driver, Str text, Arena *scratch, Err *err)
 {
     const char *path = str_c(scratch, driver->conf_path);
     const char *temp = str_c(scratch, str_printf(scratch, "%.*s.new", STR_ARG(driver->conf_path)));
     int         fd   = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool        ok;
 
     if (fd < 0)
         return err_set_errno(err, ERR_STORE, errno,
                              "cannot write %s (FreeTDS needs it for a verified connection)", temp);
-    for (size_t at = 0; at < text.len;) {
-        ssize_t n = write(fd, text.ptr + at, text.len - at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            err_set_errno(err, ERR_STORE, errno, "cannot write %s", temp);
-            close(fd);
-            return false;
-        }
-        at += (size_t)n;
-    }
-    close(fd);
-    if (rename(temp, path) != 0)
-        return err_set_errno(err, ERR_STORE, errno, "cannot rename %s", temp);
-    return true;
+    ok = write_text(fd, text) || err_set_errno(err, ERR_STORE, errno, "cannot write %s", temp);
+    (void)close(fd);
+    if (ok && rename(temp, path) != 0)
+        ok = err_set_errno(err, ERR_STORE, errno, "cannot rename %s", temp);
+    if (!ok) (void)unlink(temp);
+    return ok;
 }
 
 /* Adds the section unless it is there. FREETDSCONF is set once, before the first verified
@@ -282,7 +286,10 @@ bool sqldriver_odbc_open(Log *log, Cancel *cancel, Str scratch_directory, SqlDri
     driver->scratch_directory = str_copy(arena, scratch_directory);
     pthread_mutex_init(&driver->lock, NULL);
     pthread_mutex_init(&driver->find_lock, NULL);
-    odbc_watch_start(driver);
+    if (!odbc_watch_start(driver, err)) {
+        odbc_driver_close(&driver->base);
+        return false;
+    }
     if (!odbc_is_ok(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE, &driver->env)) ||
         !odbc_is_ok(
             SQLSetEnvAttr(driver->env, SQL_ATTR_ODBC_VERSION, (SQLPOINTER)SQL_OV_ODBC3, 0))) {

@@ -11,11 +11,25 @@ void odbc_result_fail(OdbcResult *result, const Err *err)
     result->is_refused = odbc_is_server_number(err->native);
 }
 
-/* The server has said how it ended. FreeTDS cancels what is left when the statement is freed; its
- * SQLCancel gives back a lock that it does not hold where nothing is (1.3.17). */
+#define CANCEL_SILENCE_S 30 /* also where a statement may wait for ever: a cancel need not */
+
+/* The server has said how it ended, so the connection is worth keeping. Its word on the cancel is
+ * waited for like any answer. FreeTDS cancels when the statement is closed; its SQLCancel gives back
+ * a lock that it does not hold where nothing is left (1.3.17). */
 static void cancel_refused(OdbcResult *result)
 {
-    if (result->conn->family != DRIVER_FREETDS) (void)SQLCancel(result->stmt);
+    OdbcConn *conn  = result->conn;
+    int64_t   limit = conn->base.silence_timeout_s;
+
+    if (limit <= 0 || limit > CANCEL_SILENCE_S)
+        sqlconn_set_silence_timeout(&conn->base, CANCEL_SILENCE_S);
+    int handle = odbc_block_begin(conn, result->stmt);
+    if (conn->family == DRIVER_FREETDS)
+        (void)SQLFreeStmt(result->stmt, SQL_CLOSE);
+    else
+        (void)SQLCancel(result->stmt);
+    odbc_block_end(conn, handle);
+    sqlconn_set_silence_timeout(&conn->base, limit);
 }
 
 void odbc_result_close(RowStream *stream)

@@ -116,7 +116,7 @@ void odbc_conn_abandon(OdbcConn *conn, SQLHSTMT stmt);
 bool odbc_socket_silence_ms(const OdbcSocket *open, int64_t *out);
 /* A thread that cuts off connections whose server has said nothing for their silence_timeout_s
  * while a call waited for it. */
-void odbc_watch_start(OdbcDriver *driver);
+bool odbc_watch_start(OdbcDriver *driver, Err *err) MUST_CHECK;
 void odbc_watch_stop(OdbcDriver *driver);
 
 /* UTF-16 with a terminator; `*unit_count_out` without it. */

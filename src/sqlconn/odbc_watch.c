@@ -42,11 +42,17 @@ static void *watch(void *arg)
     return NULL;
 }
 
-void odbc_watch_start(OdbcDriver *driver)
+bool odbc_watch_start(OdbcDriver *driver, Err *err)
 {
+    int result;
+
     driver->clock      = clock_new_real();
     driver->watch_stop = cancel_new();
-    driver->is_watched = pthread_create(&driver->watch, NULL, watch, driver) == 0;
+    result             = pthread_create(&driver->watch, NULL, watch, driver);
+    driver->is_watched = result == 0;
+    return driver->is_watched ||
+           err_set_errno(err, ERR_INTERNAL, result,
+                         "cannot start the thread that watches over connections");
 }
 
 void odbc_watch_stop(OdbcDriver *driver)

@@ -187,6 +187,29 @@ static void silence_is_given_up_after_its_limit(void **state)
     }
 }
 
+/* The server tells an error, and nothing after it: what is left is cancelled, and its word on that is
+ * not waited for without a limit. */
+static void silence_behind_an_error_is_given_up_too(void **state)
+{
+    static const char *const faults[] = {
+        "EXEC tidesim.fault 'half_close', '%GENERATE%', @at = 'row', @n = 1000",
+        "EXEC tidesim.fault 'half_close', '%GENERATE%', @at = 'inside_row', @n = 1"};
+    World *world = world_of(state);
+
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        SqlConn *conn = connect_now(world);
+        Err      err  = ERR_INIT;
+        sqlconn_set_silence_timeout(conn, 1);
+        world_run(world, faults[i]);
+        int64_t before = clock_monotonic_ns(world->clock);
+        assert_int_equal(read_all(conn, "RAISERROR('no', 16, 1) WITH NOWAIT; " ROWS_SQL, &err), 0);
+        assert_true(sqlconn_is_dead(conn));
+        sqlconn_close(conn);
+        assert_in_range((clock_monotonic_ns(world->clock) - before) / 1000000, 900, 8000);
+        assert_int_equal(err.native, 50000);
+    }
+}
+
 /* Rows that keep coming are no silence, however long all of them take. */
 static void rows_that_keep_coming_are_not_cut_off(void **state)
 {
@@ -404,6 +427,7 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(an_error_after_rows_keeps_its_number_and_the_connection),
     cmocka_unit_test(every_number_has_its_class),
     cmocka_unit_test(silence_is_given_up_after_its_limit),
+    cmocka_unit_test(silence_behind_an_error_is_given_up_too),
     cmocka_unit_test(rows_that_keep_coming_are_not_cut_off),
     cmocka_unit_test(sockets_notice_a_network_that_has_gone),
     cmocka_unit_test(a_connection_that_ends_leaves_nothing_open),

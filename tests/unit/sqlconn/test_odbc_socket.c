@@ -202,13 +202,14 @@ static void a_socket_that_has_ended_is_not_what_a_call_waits_for(void **state)
 static void a_login_that_a_stop_came_too_early_for_is_cut_off(void **state)
 {
     World *world = *state;
+    Err    err   = ERR_INIT;
     Pair   late;
     int    handle;
 
     world->driver.cancel = cancel_new();
     world->conn.port     = world->port;
     close_pair(&world->pair);
-    odbc_watch_start(&world->driver);
+    assert_ok(odbc_watch_start(&world->driver, &err), &err);
     handle = odbc_block_begin(&world->conn, NULL);
     cancel_request(world->driver.cancel);
     late = connect_to(world->listener, world->port);
