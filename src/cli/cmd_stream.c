@@ -32,7 +32,7 @@ static Str describe(Arena *arena, const Outcome *outcome)
                       STR_ARG(outcome->name), (long long)result->batches,
                       result->batches == 1 ? "" : "es", (long long)result->rows,
                       result->rows == 1 ? "" : "s", result->end_lsn.is_set ? position.text : "none",
-                      result->snapshot.is_set ? ", behind the snapshot at " : "",
+                      result->snapshot.is_set ? ", snapshot at " : "",
                       result->snapshot.is_set ? snapshot.text : "",
                       outcome->ok                          ? ""
                       : outcome->err.code == ERR_CANCELLED ? " (stopped)"
