@@ -1,3 +1,4 @@
+/* template.c - one name for many streams: marks in braces become the names of each, and no two may come to one. */
 #include "cli/template.h"
 
 #include "base/buf.h"

@@ -30,8 +30,8 @@ typedef struct ApplyResult {
  * crash between any two steps, and a call with nothing new, change no row that is right. `out`
  * tells what was done; without a bronze table that is nothing. While a chunked snapshot is open its waves are applied
  * as they come, and the verdict is held.
- * Errors: ERR_STATE (rows that are not of this table, chunks without their open or their bounds), ERR_CONFLICT (others kept changing silver), ERR_QUERY_ENGINE,
- * ERR_STORE, ERR_CANCELLED. */
+ * Errors: ERR_STATE (rows that are not of this table, chunks without their open or their bounds), ERR_CONFLICT
+ * (others kept changing silver), ERR_QUERY_ENGINE, ERR_STORE, ERR_CANCELLED. */
 bool apply_run(Env *env, const ApplyOptions *options, ApplyResult *out, Err *err) MUST_CHECK;
 
 /* Fills the instances and keys of a table from the source (7.1): the keys given, else the

@@ -214,8 +214,16 @@ RangeEnd apply_range_end(Arena *arena, ColumnType type, Str json, bool is_lower,
         *literal_out = str_printf(arena, "DATE '%.*s'", STR_ARG(text));
         return RANGE_VALUE;
     case TYPE_TIMESTAMP_NTZ: return timestamp_end(arena, text, is_lower, literal_out);
-    default: return RANGE_NOTHING;
+    case TYPE_BOOLEAN:
+    case TYPE_FLOAT:
+    case TYPE_DOUBLE:
+    case TYPE_DECIMAL:
+    case TYPE_TIMESTAMP:
+    case TYPE_STRING:
+    case TYPE_BINARY:
+    case TYPE_NESTED: return RANGE_NOTHING;
     }
+    return RANGE_NOTHING;
 }
 
 /* --- rows that a chunk no longer had --- */
@@ -238,8 +246,16 @@ static bool ranges_fit(const Apply *apply, ColumnType *type_out)
     case TYPE_LONG:
     case TYPE_DATE:
     case TYPE_TIMESTAMP_NTZ: return true;
-    default: return false;
+    case TYPE_BOOLEAN:
+    case TYPE_FLOAT:
+    case TYPE_DOUBLE:
+    case TYPE_DECIMAL:
+    case TYPE_TIMESTAMP:
+    case TYPE_STRING:
+    case TYPE_BINARY:
+    case TYPE_NESTED: return false;
     }
+    return false;
 }
 
 /* A chunk's ends as SQL. */

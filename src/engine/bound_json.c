@@ -16,8 +16,30 @@ static BoundForm form_of(SqlTypeKind type)
     case SQL_TYPE_REAL:
     case SQL_TYPE_FLOAT: return BOUND_NUMBER;
     case SQL_TYPE_BIT: return BOUND_BOOL;
-    default: return BOUND_TEXT;
+    case SQL_TYPE_DECIMAL:
+    case SQL_TYPE_MONEY:
+    case SQL_TYPE_SMALLMONEY:
+    case SQL_TYPE_DATE:
+    case SQL_TYPE_TIME:
+    case SQL_TYPE_DATETIME:
+    case SQL_TYPE_SMALLDATETIME:
+    case SQL_TYPE_DATETIME2:
+    case SQL_TYPE_DATETIMEOFFSET:
+    case SQL_TYPE_CHAR:
+    case SQL_TYPE_VARCHAR:
+    case SQL_TYPE_NCHAR:
+    case SQL_TYPE_NVARCHAR:
+    case SQL_TYPE_TEXT:
+    case SQL_TYPE_NTEXT:
+    case SQL_TYPE_XML:
+    case SQL_TYPE_BINARY:
+    case SQL_TYPE_VARBINARY:
+    case SQL_TYPE_IMAGE:
+    case SQL_TYPE_ROWVERSION:
+    case SQL_TYPE_UNIQUEIDENTIFIER:
+    case SQL_TYPE_OTHER: return BOUND_TEXT;
     }
+    return BOUND_TEXT;
 }
 
 static void write_part(JsonWriter *json, SqlTypeKind type, const KeyPart *part)
@@ -65,8 +87,11 @@ static bool read_part(Arena *arena, SqlTypeKind type, JsonText value, KeyPart *o
     case JSON_TEXT_STRING:
         out->text = str_copy(arena, json_text_str(value, arena));
         return form == BOUND_TEXT;
-    default: return false;
+    case JSON_TEXT_NONE:
+    case JSON_TEXT_ARRAY:
+    case JSON_TEXT_OBJECT: return false;
     }
+    return false;
 }
 
 static Str names_of(Arena *arena, const TableCut *cut)

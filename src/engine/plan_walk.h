@@ -14,7 +14,8 @@ typedef struct KeyWalk {
 } KeyWalk;
 
 /* The key n rows on from `lo`, and twice as far as often as it takes to leave `lo`; NULL: the range ends
- * before. `lo` NULL: from the start. Only the server can tell whether a row lies between two keys, so where values may repeat it is asked. */
+ * before. `lo` NULL: from the start. Only the server can tell whether a row lies between two keys, so where values
+ * may repeat it is asked. */
 bool plan_seek_ahead(const CutSource *source, size_t column_count, bool may_repeat,
                      const KeyPart *lo, const KeyPart *hi, int64_t n, Arena *arena,
                      const KeyPart **out, Err *err) MUST_CHECK;

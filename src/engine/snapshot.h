@@ -1,5 +1,5 @@
-/* snapshot.h - full snapshots: one taken by itself, and the bootstrap that starts a stream (algorithms.md 3). Chunked ones are
- * opened by chunked_open.h and read by backfill.h; a copy takes a snapshot's place by seed.h. */
+/* snapshot.h - full snapshots: one taken by itself, and the bootstrap that starts a stream (algorithms.md 3).
+ * Chunked ones are opened by chunked_open.h and read by backfill.h; a copy takes a snapshot's place by seed.h. */
 #ifndef TIDELAKE_ENGINE_SNAPSHOT_H
 #define TIDELAKE_ENGINE_SNAPSHOT_H
 

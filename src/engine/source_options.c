@@ -1,3 +1,4 @@
+/* source_options.c - the options of a stream as those of a connection. */
 #include "engine/source_options.h"
 
 MssqlOptions source_mssql_options(const Env *env, const SourceOptions *source, Str name)

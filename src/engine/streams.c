@@ -1,3 +1,4 @@
+/* streams.c - streams side by side: each starts when the one before reads or has ended (algorithms.md 10). */
 #include "engine/streams.h"
 
 #define NEWS_MOST 2 /* it has started, it has ended */
