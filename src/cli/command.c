@@ -27,7 +27,8 @@ static const FlagSpec flag_specs[FLAG_COUNT] = {
     {FLAG_DRY_RUN, "--dry-run", NULL, "list what would be removed, and remove nothing"},
     {FLAG_ALLOW_SHORT_RETENTION, "--allow-short-retention", NULL,
      "vacuum: accept a retention below the table's own or below 7d"},
-    {FLAG_MAX_WAVES, "--max-waves", "N", "start at most N waves (default: no limit)"},
+    {FLAG_MAX_WAVES, "--max-waves", "N",
+     "start at most N waves; 0: only tell how far it is (default: no limit)"},
     {FLAG_MAX_SECONDS, "--max-seconds", "N", "start no wave after N seconds (default: no limit)"},
     {FLAG_REQUIRE_DONE, "--require-done", NULL,
      "exit with 6 when a snapshot is not complete at the end"},
@@ -157,7 +158,7 @@ static const FlagId    table_flags[]    = {
 
 static const Command commands[] = {
     {"stream", "[CAPTURE_INSTANCE...]", "append changes to bronze",
-     "Without names every stream of the configuration file runs, side by side. Killed at any "
+     "Without names every stream of the configuration file runs, side by side. Killed at any\n"
      "moment it resumes where it was.\n\n"
      "Examples:\n"
      "  tidelake stream dbo_orders --trigger available-now\n"
@@ -168,46 +169,47 @@ static const Command commands[] = {
      "lake/ops/facts --bootstrap\n",
      stream_settings, COUNT_OF(stream_settings), stream_flags, COUNT_OF(stream_flags), cmd_stream},
     {"snapshot", "CAPTURE_INSTANCE", "append one full snapshot, or find the one that is there",
-     "Reads the whole table into bronze, in one commit, and prints the LSN it is stamped with: a "
-     "stream takes it as its --starting-lsn. A snapshot that bronze holds already is found and "
-     "nothing is read; a chunked one counts. `stream --bootstrap` does this by itself.\n\n"
+     "Reads the whole table into bronze, in one commit, and prints the LSN it is stamped with:\n"
+     "a stream takes it as its --starting-lsn. A snapshot that bronze holds already is found\n"
+     "and nothing is read; a chunked one counts. `stream --bootstrap` does this by itself.\n\n"
      "Examples:\n"
      "  tidelake snapshot dbo_orders\n"
      "  tidelake snapshot dbo_orders --resnapshot --json\n",
      snapshot_settings, COUNT_OF(snapshot_settings), snapshot_flags, COUNT_OF(snapshot_flags),
      cmd_snapshot},
     {"seed", "CAPTURE_INSTANCE", "append a copy you already have as the snapshot",
-     "Columns are matched ignoring case, others dropped, values cast to bronze's types; nothing "
-     "is committed when one cannot be. `stream --bootstrap` then starts from the seed. A rerun "
-     "writes nothing twice.\n\n"
+     "Columns are matched ignoring case, others dropped, values cast to bronze's types;\n"
+     "nothing is committed when one cannot be. `stream --bootstrap` then starts from the seed.\n"
+     "A rerun writes nothing twice.\n\n"
      "Examples:\n"
      "  tidelake seed dbo_orders --from backup/orders --as-of 2026-09-28T13:55:00\n"
      "  tidelake seed dbo_orders --from 'export/*.parquet' --as-of 0x0000002A000001F00003\n",
      seed_settings, COUNT_OF(seed_settings), seed_flags, COUNT_OF(seed_flags), cmd_seed},
     {"backfill", "[CAPTURE_INSTANCE...]", "read the open chunked snapshot, in waves",
-     "The stream opens it (`--bootstrap --snapshot chunked`) and goes on meanwhile. Killed at any "
-     "moment it resumes behind the last wave that is in. A file `pause` in the folder _tidelake of "
-     "the stream's checkpoint stops it before its next wave. Run one backfill per stream.\n\n"
+     "The stream opens it (`--bootstrap --snapshot chunked`) and goes on meanwhile. Killed at\n"
+     "any moment it resumes behind the last wave that is in. A file `pause` in the folder\n"
+     "_tidelake of the stream's checkpoint stops it before its next wave. Run one backfill per\n"
+     "stream.\n\n"
      "Examples:\n"
      "  tidelake backfill\n"
      "  tidelake backfill dbo_orders --max-seconds 3600 --require-done\n",
      backfill_settings, COUNT_OF(backfill_settings), backfill_flags, COUNT_OF(backfill_flags),
      cmd_backfill},
     {"apply", "[CAPTURE_INSTANCE...]", "bring silver up to bronze",
-     "Without names every stream of the configuration file that has `silver`, one after the other. "
-     "The source is asked for the key.\n\n"
+     "Without names every stream of the configuration file that has `silver`, one after the\n"
+     "other. The source is asked for the key.\n\n"
      "Examples:\n"
      "  tidelake apply\n"
      "  tidelake apply dbo_orders --keys order_id --json\n",
      apply_settings, COUNT_OF(apply_settings), NULL, 0, cmd_apply},
     {"verdict", "show|advance|check [TABLE...]",
      "look at the verdict of tables, move it, gate on it",
-     "TABLE is a bronze or silver as the configuration file names it, a capture instance (both of "
-     "its tables), or any name that control holds; without one, every table of the file. show "
-     "prints the verdict and its age. check exits with 0 when every period that ends at --until "
-     "or before is complete, with 6 when not. advance moves it without a stream or an apply: a "
-     "bronze's to the end of the last committed batch of its checkpoint, a silver's to the newest "
-     "change it has applied.\n\n"
+     "TABLE is a bronze or silver as the configuration file names it, a capture instance (both\n"
+     "of its tables), or any name that control holds; without one, every table of the file.\n"
+     "show prints the verdict and its age. check exits with 0 when every period that ends at\n"
+     "--until or before is complete, with 6 when not. advance moves it without a stream or an\n"
+     "apply: a bronze's to the end of the last committed batch of its checkpoint, a silver's\n"
+     "to the newest change it has applied.\n\n"
      "Examples:\n"
      "  tidelake verdict show\n"
      "  tidelake verdict check silver/orders --until 2026-09-28T15:00:00 && run-the-report\n",
@@ -215,12 +217,11 @@ static const Command commands[] = {
      cmd_verdict},
     {"table", "schema|history|files|cat|optimize|vacuum|checkpoint PATH, table sql PATH QUERY",
      "look into a Delta table and maintain it",
-     "PATH is taken as it stands: lake.root of the configuration file is not put before it. "
-     "schema, history, files, cat and sql take --version and --as-of; in "
-     "QUERY, which is DuckDB's dialect, the table is t. optimize makes large files of small ones, "
-     "without deleted rows; vacuum removes files that no version needs any more; checkpoint "
-     "writes one at the newest version. Printed values are cut at 80 characters; --json has all of "
-     "them.\n\n"
+     "PATH is taken as it stands: lake.root of the configuration file is not put before it.\n"
+     "schema, history, files, cat and sql take --version and --as-of; in QUERY, which is\n"
+     "DuckDB's dialect, the table is t. optimize makes large files of small ones, without\n"
+     "deleted rows; vacuum removes files that no version needs any more; checkpoint writes one\n"
+     "at the newest version. Printed values are cut at 80 characters; --json has all of them.\n\n"
      "Examples:\n"
      "  tidelake table history lake/bronze/orders\n"
      "  tidelake table sql lake/silver/orders \"SELECT status, count(*) FROM t GROUP BY ALL\"\n"
