@@ -4,8 +4,9 @@
 struct LargeRows {
     RowStream     file;
     RowStream    *inner;
-    RowBlock      block; /* at hand; row_count 0: none */
-    size_t        at;    /* its next row */
+    size_t        least_bytes; /* of a large row */
+    RowBlock      block;       /* at hand; row_count 0: none */
+    size_t        at;          /* its next row */
     bool          ends_large;
     bool          is_large; /* the file's rows: one */
     bool          is_given; /* that row was handed out */
@@ -14,14 +15,15 @@ struct LargeRows {
     uint64_t     *validity;
 };
 
-static bool is_large_row(const RowBlock *block, size_t row)
+static bool is_large_row(const LargeRows *large, size_t row)
 {
-    size_t bytes = 0;
+    const RowBlock *block = &large->block;
+    size_t          bytes = 0;
 
     for (size_t i = 0; i < block->column_count; i++)
         if (column_type_is_text(block->columns[i].type) && !column_is_null(&block->columns[i], row))
             bytes += column_str(&block->columns[i], row).len;
-    return bytes >= LARGE_ROW_BYTES;
+    return bytes >= large->least_bytes;
 }
 
 /* Makes sure that there is a block with rows to give, or none at all. */
@@ -34,7 +36,7 @@ static bool pull(LargeRows *large, Err *err)
     if (large->at_end) return true;
     if (!row_stream_next(large->inner, &large->block, err)) return false;
     large->at_end = large->block.row_count == 0;
-    if (!large->at_end) large->ends_large = is_large_row(&large->block, large->block.row_count - 1);
+    if (!large->at_end) large->ends_large = is_large_row(large, large->block.row_count - 1);
     return true;
 }
 
@@ -83,14 +85,15 @@ static bool file_next(RowStream *stream, RowBlock *out, Err *err)
     return true;
 }
 
-LargeRows *large_rows_new(RowStream *rows, Arena *arena)
+LargeRows *large_rows_new(RowStream *rows, size_t least_bytes, Arena *arena)
 {
     LargeRows *large = ARENA_NEW(arena, LargeRows);
 
-    *large = (LargeRows){.file     = {.schema = rows->schema, .next = file_next},
-                         .inner    = rows,
-                         .columns  = ARENA_ARRAY(arena, ColumnVector, rows->schema.column_count),
-                         .validity = ARENA_ARRAY(arena, uint64_t, rows->schema.column_count)};
+    *large = (LargeRows){.file        = {.schema = rows->schema, .next = file_next},
+                         .inner       = rows,
+                         .least_bytes = least_bytes > 0 ? least_bytes : LARGE_ROW_BYTES,
+                         .columns     = ARENA_ARRAY(arena, ColumnVector, rows->schema.column_count),
+                         .validity    = ARENA_ARRAY(arena, uint64_t, rows->schema.column_count)};
     return large;
 }
 

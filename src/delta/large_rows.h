@@ -14,9 +14,9 @@
 
 typedef struct LargeRows LargeRows;
 
-/* `rows` is not closed. Streams end a block with a row of that size, as the driver's do; where one
+/* `rows` is not closed. `least_bytes` 0: LARGE_ROW_BYTES. Streams end a block with a row of that size, as the driver's do; where one
  * does not, the row stays where it is. */
-LargeRows *large_rows_new(RowStream *rows, Arena *arena);
+LargeRows *large_rows_new(RowStream *rows, size_t least_bytes, Arena *arena);
 /* Goes to the rows of the next file; `*is_large_out`: it is one row. */
 bool large_rows_find_file(LargeRows *large, bool *has_rows_out, bool *is_large_out,
                           Err *err) MUST_CHECK;

@@ -322,7 +322,7 @@ bool delta_writer_write_files(DeltaWriter *writer, RowStream *rows, Arena *arena
     *out    = (DeltaAdds){0};
     bool ok = open_conform(writer, rows, scratch, &conform, err);
     if (ok) {
-        LargeRows *large = large_rows_new(conform, scratch);
+        LargeRows *large = large_rows_new(conform, writer->context->large_row_bytes, scratch);
         while (ok && has_rows)
             ok = write_next_file(writer, large, arena, scratch, &files, out, &has_rows, err);
     }

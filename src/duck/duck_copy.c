@@ -165,6 +165,19 @@ static CopyStatement *take(RowSource *source, const DuckWriteOptions *options, E
     return NULL;
 }
 
+/* What libduckdb says knows the descriptor only. */
+static void name_file(Str local_path, Err *err)
+{
+    int number = (int)err->native;
+
+    if (err->code != ERR_STORE || number == 0) {
+        err_context(err, "writing %.*s", STR_ARG(local_path));
+        return;
+    }
+    err_clear(err);
+    err_set_errno(err, ERR_STORE, number, "%.*s: could not be written", STR_ARG(local_path));
+}
+
 bool duck_copy_rows(RowSource *source, Str local_path, const DuckWriteOptions *options,
                     Arena *arena, DuckFile *out, Err *err)
 {
@@ -178,11 +191,11 @@ bool duck_copy_rows(RowSource *source, Str local_path, const DuckWriteOptions *o
     bool ok = copy && put_behind(copy, str_c(arena, local_path), O_RDWR | O_CREAT | O_TRUNC, err);
 
     if (ok && !duck_run_prepared(&copy->connection, copy->prepared, false, &result, err)) {
-        ok = false; /* what libduckdb says knows the descriptor only */
+        ok = false;
         if (source->err.code != ERR_NONE)
             err_copy(err, &source->err);
         else
-            err_context(err, "writing %.*s", STR_ARG(local_path));
+            name_file(local_path, err);
     }
     ok = ok && duck_read_copy_stats(&copy->connection, &result, &source->rows->schema, local_path,
                                     source->slice_count <= 1, arena, out, err);

@@ -47,12 +47,16 @@ static void on_step(void *arg, uint64_t step, const char *operation, Str path)
     LakeTable table = str_equal_c(STR("put_new"), operation) ? table_of_path(path) : TABLE_NONE;
 
     if (has_to_die(actor)) actor->process->plan.has_crashed = true; /* this step still lands */
+    if (str_equal_c(STR("staging_publish"), operation) && str_starts_with(path, STR(BRONZE "/")))
+        actor->moved++;
     if (++actor->history->steps == actor->history->die_at) actor->process->plan.fail_at_step = step;
     if (table == TABLE_NONE) return;
     actor->landed       = actor->landing;
     actor->landing      = table;
     actor->landing_step = step;
-    if (table == TABLE_BRONZE) actor->reads_chunks = false;
+    if (table != TABLE_BRONZE) return;
+    actor->reads_chunks = false;
+    actor->moved        = 0;
 }
 
 /* Reading the table takes its time, so that others act meanwhile and waves have a pace. */
@@ -113,6 +117,8 @@ static void choose_fault(History *history, Actor *actor)
         if (actor->kind == ACTOR_APPLY) aim = 3 + rng_below(history->cut, 2);
         plan->fail_at_step         = 1 + rng_below(history->cut, 4);
         plan->only_path_containing = str_from_c(aims[aim]);
+        if (history->source->has_large_rows && actor->kind <= ACTOR_BACKFILL && happens(history, 2))
+            plan->only_path_containing = STR(BRONZE "/part-"); /* one of several, as a rule */
     } else if (happens(history, 8)) {
         actor->die_at_statement = 1 + rng_below(history->cut, 60);
     }
@@ -178,13 +184,13 @@ static void run_compact(Actor *actor)
 {
     static const char *const paths[] = {BRONZE, FACTS, SILVER};
     Process                 *process = actor->process;
+    const char              *path    = paths[rng_below(actor->history->cut, 3)];
     DeltaTable              *table   = NULL;
     DeltaOptimize            options = {.purpose = STR("compact")};
     DeltaOptimized           done;
 
-    process->ok = delta_table_open(&process->delta,
-                                   str_from_c(paths[rng_below(actor->history->cut, 3)]), &table,
-                                   &process->err);
+    if (path == paths[0]) actor->history->has_compacted = true;
+    process->ok = delta_table_open(&process->delta, str_from_c(path), &table, &process->err);
     if (!process->ok && process->err.code == ERR_NOT_FOUND) {
         process->ok = true;
         return;
@@ -360,12 +366,18 @@ bool history_is_swept(uint64_t seed)
     return seed % 5 == 0;
 }
 
+bool history_has_large_rows(uint64_t seed)
+{
+    return seed % 6 == 5 || seed % 32 == 0;
+}
+
 static void history_open(History *history, void **state, const HistoryOptions *options)
 {
-    Rng       *rng   = rng_new(options->source_seed * 2654435761U + 11);
-    HistoryKey kind  = (HistoryKey)rng_below(rng, HISTORY_KEYS + 3);
-    int        rows  = (int)rng_below(rng, rng_below(rng, 3) == 0 ? 300 : 40);
-    World     *world = world_open(state, options->cut_seed);
+    Rng       *rng      = rng_new(options->source_seed * 2654435761U + 11);
+    HistoryKey kind     = (HistoryKey)rng_below(rng, HISTORY_KEYS + 3);
+    int        rows     = (int)rng_below(rng, rng_below(rng, 3) == 0 ? 300 : 40);
+    World     *world    = world_open(state, options->cut_seed);
+    bool has_large_rows = options->with_large_rows || history_has_large_rows(options->source_seed);
 
     if (kind >= HISTORY_KEYS) kind = KEY_DENSE; /* more often: silver's ranges are looked at */
 
@@ -379,7 +391,8 @@ static void history_open(History *history, void **state, const HistoryOptions *o
                          .control_version   = -1,
                          .transactions_left = 6 + (int)rng_below(rng, 10)};
     if (rng_below(rng, 12) == 0) rows = 0;
-    history->source      = history_source_new(world, options->source_seed, kind, rows);
+    if (has_large_rows) world_set_large_rows(world, HISTORY_LARGE_BYTES);
+    history->source = history_source_new(world, options->source_seed, kind, rows, has_large_rows);
     history->granularity = happens(history, 2) ? GRANULARITY_MINUTE : GRANULARITY_HOUR;
     history->chunk_rows  = 1 + rows / rng_between(history->cut, 2, 9);
     history->wants_sweep = options->source_seed == options->cut_seed &&
@@ -429,7 +442,7 @@ Str history_live(void **state, const HistoryOptions *options, Arena *arena, Hist
     history_check_end(&history);
     if (arena)
         silver = str_copy(arena, world_rows(history.world, "SELECT %s FROM {" SILVER "} ORDER BY n",
-                                            history_columns(history.source->kind)));
+                                            history_columns(history.source)));
     counts->histories++;
     if (options->steps_out) *options->steps_out = history.steps;
     history_source_close(history.source);

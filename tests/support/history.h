@@ -31,11 +31,15 @@ typedef enum HistoryPoint {
     /* 16.10 */
     POINT_MERGED,     /* silver has the rows, the position lacks them */
     POINT_POSITIONED, /* the verdict lacks them */
+    /* besides the others, in histories with large rows */
+    POINT_AMONG_FILES, /* some files of a commit of bronze are in the table, which does not name them */
     HISTORY_POINTS,
 } HistoryPoint;
 
 typedef struct HistoryCounts {
     int64_t points[HISTORY_POINTS];
+    int64_t large_rows,
+        large_files; /* of bronze at the end: those with large values, and files that hold one alone */
     int64_t histories, rounds, calls, deaths, failures, waves, empty_waves, verdicts;
 } HistoryCounts;
 
@@ -45,13 +49,15 @@ void        history_print_counts(const HistoryCounts *counts);
 typedef struct HistoryOptions {
     uint64_t source_seed; /* table, rows, transactions */
     uint64_t cut_seed;    /* everything else */
-    bool     without_faults;
+    bool     without_faults, with_large_rows;
     uint64_t
         die_at; /* without other faults: the step of all processes together that one dies at; 0: none */
     bool      dies_after;
     uint64_t *steps_out; /* how many there are; may be NULL */
 } HistoryOptions;
 
+/* Whether some rows of that source seed's history have data files of their own. */
+bool history_has_large_rows(uint64_t seed);
 /* Whether all rows go in the middle of that seed's history, which no other cuts repeat. */
 bool history_is_swept(uint64_t seed);
 /* One life, which must end well; silver as text in `arena`, when there is one. */

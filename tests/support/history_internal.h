@@ -41,6 +41,7 @@ typedef struct History {
     bool           dies_after;
     int64_t        control_version, bronze_verdict; /* looked at so far */
     bool           has_silver_verdict;
+    bool           has_compacted; /* bronze, or tried to */
 } History;
 
 /* One process of a round. */
@@ -57,6 +58,7 @@ typedef struct Actor {
     bool            reads_chunks;    /* since bronze's last commit */
     LakeTable       landing, landed; /* its last commits; the newest may not have made it */
     uint64_t        landing_step;
+    uint64_t        moved; /* files into bronze since its last commit */
     BackfillOptions backfill;
     BackfillResult  result;
 } Actor;

@@ -21,6 +21,7 @@ static const char *const point_names[HISTORY_POINTS] = {
     [POINT_HISTORY_LOST]  = "16.6 appended, and the log is cleaned up",
     [POINT_MERGED]        = "16.10 merged, no position",
     [POINT_POSITIONED]    = "16.10 position, no verdict",
+    [POINT_AMONG_FILES]   = "a commit's files partly moved, large rows among them",
 };
 
 const char *history_point_name(HistoryPoint point)
@@ -32,9 +33,11 @@ void history_print_counts(const HistoryCounts *counts)
 {
     print_message("# %" PRId64 " histories, %" PRId64 " rounds, %" PRId64 " calls, %" PRId64
                   " deaths, %" PRId64 " failures, %" PRId64 " waves, %" PRId64
-                  " of them empty, %" PRId64 " verdicts looked at\n",
+                  " of them empty, %" PRId64 " verdicts looked at, %" PRId64 " large rows, %" PRId64
+                  " files with one\n",
                   counts->histories, counts->rounds, counts->calls, counts->deaths,
-                  counts->failures, counts->waves, counts->empty_waves, counts->verdicts);
+                  counts->failures, counts->waves, counts->empty_waves, counts->verdicts,
+                  counts->large_rows, counts->large_files);
     for (int i = 0; i < HISTORY_POINTS; i++)
         print_message("# %6" PRId64 "  %s\n", counts->points[i], point_names[i]);
 }
@@ -168,6 +171,8 @@ void history_classify(History *history, const Actor *actor)
                                               : point_of_stream(actor, &state);
     }
     if (point < HISTORY_POINTS) history->counts->points[point]++;
+    if (history->source->has_large_rows && actor->moved > 1)
+        history->counts->points[POINT_AMONG_FILES]++;
     if (point == POINT_APPENDED || point == POINT_PLANNED_ROWS) history->has_orphan_wave = true;
 }
 
@@ -430,6 +435,45 @@ static void count_waves(History *history)
     history->counts->empty_waves += next_number(&text);
 }
 
+/* Files of bronze that hold one row, and that a large one. */
+static int64_t count_large_files(World *world)
+{
+    DeltaTable      *table = NULL;
+    Err              err   = ERR_INIT;
+    const DeltaFile *file;
+    DeltaBounds      bounds;
+    int64_t          count = 0;
+
+    assert_ok(delta_table_open(world_delta(world), STR(BRONZE), &table, &err), &err);
+    for (size_t at = 0; delta_table_next_file(table, &at, &file);)
+        count += file->row_count == 1 &&
+                 delta_file_find_bounds(table, file, STR("t"), world_arena(world), &bounds) &&
+                 bounds.null_count == 0;
+    delta_table_close(table);
+    return count;
+}
+
+/* A long text is that of its row. Each has a file of its own until compaction has been there. */
+static void check_large_rows(History *history)
+{
+    World  *world = history->world;
+    Str     rows;
+    int64_t count, files;
+
+    if (!history->source->has_large_rows) return;
+    for (int i = 0; i < 2; i++)
+        assert_rows(world, "0\n",
+                    "SELECT count(*) FROM {%s} WHERE t IS DISTINCT FROM CASE WHEN v %% %d = 0 THEN "
+                    "repeat(v || ',', %d) END",
+                    i ? SILVER : BRONZE, HISTORY_LARGE_EVERY, HISTORY_LARGE_TIMES);
+    rows  = world_rows(world, "SELECT count(t) FROM {" BRONZE "}");
+    count = next_number(&rows);
+    files = count_large_files(world);
+    if (!history->has_compacted) assert_int_equal(files, count);
+    history->counts->large_rows += count;
+    history->counts->large_files += files;
+}
+
 void history_check_end(History *history)
 {
     World *world = history->world;
@@ -438,9 +482,10 @@ void history_check_end(History *history)
     Lsn    start = LSN_ZERO;
 
     check_model(history);
-    assert_silver_is_source(world, "orders", history_columns(history->source->kind));
+    assert_silver_is_source(world, "orders", history_columns(history->source));
     check_snapshot(history);
     check_stamps(history);
+    check_large_rows(history);
     assert_true(lsn_parse(str_trim(text), &start));
     assert_bronze_is_complete(world, "orders", start);
     count_waves(history);

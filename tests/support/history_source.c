@@ -34,9 +34,33 @@ const Str *history_cut_columns(HistoryKey kind, size_t *count_out)
     return kind == KEY_REPEATED ? cut : NULL;
 }
 
-const char *history_columns(HistoryKey kind)
+const char *history_columns(const HistorySource *source)
 {
-    return kind == KEY_PAIR ? "a, b, n, v" : kind == KEY_REPEATED ? "k, g, n, v" : "k, n, v";
+    static const char *const with_text[] = {"a, b, n, v, t", "k, g, n, v, t", "k, n, v, t"};
+    static const char *const without[]   = {"a, b, n, v", "k, g, n, v", "k, n, v"};
+    size_t at = source->kind == KEY_PAIR ? 0 : source->kind == KEY_REPEATED ? 1 : 2;
+
+    return source->has_large_rows ? with_text[at] : without[at];
+}
+
+/* What column t has where v is `v`: a long text in some rows, by which a value that came to another row would show. */
+static Str text_of(const HistorySource *source, Str v)
+{
+    return str_printf(source->arena,
+                      "CASE WHEN (%.*s) %% %d = 0 THEN REPLICATE(CONVERT(varchar(12), %.*s) + ',', "
+                      "%d) END",
+                      STR_ARG(v), HISTORY_LARGE_EVERY, STR_ARG(v), HISTORY_LARGE_TIMES);
+}
+
+static Str literal(const HistorySource *source, int64_t v)
+{
+    return str_printf(source->arena, "%lld", (long long)v);
+}
+
+/* In an UPDATE, next to its v. */
+static void append_text(const HistorySource *source, Buf *sql, Str v)
+{
+    if (source->has_large_rows) buf_printf(sql, ", t = %.*s", STR_ARG(text_of(source, v)));
 }
 
 /* The same for the same n, without order. */
@@ -77,14 +101,17 @@ static Str key_literal(const HistorySource *source, int n)
 static void append_values(const HistorySource *source, Buf *buf, int n, int64_t v)
 {
     if (source->kind == KEY_PAIR)
-        buf_printf(buf, "(%d, 'b%d', %d, %lld)", n / 7, n % 7, n, (long long)v);
+        buf_printf(buf, "(%d, 'b%d', %d, %lld", n / 7, n % 7, n, (long long)v);
     else if (source->kind == KEY_REPEATED && rng_below(source->rng, 5) == 0)
-        buf_printf(buf, "(%d, NULL, %d, %lld)", n, n, (long long)v);
+        buf_printf(buf, "(%d, NULL, %d, %lld", n, n, (long long)v);
     else if (source->kind == KEY_REPEATED)
-        buf_printf(buf, "(%d, '%c%d', %d, %lld)", n, "gG"[n % 2], (int)rng_below(source->rng, 9), n,
+        buf_printf(buf, "(%d, '%c%d', %d, %lld", n, "gG"[n % 2], (int)rng_below(source->rng, 9), n,
                    (long long)v);
     else
-        buf_printf(buf, "(%.*s, %d, %lld)", STR_ARG(key_literal(source, n)), n, (long long)v);
+        buf_printf(buf, "(%.*s, %d, %lld", STR_ARG(key_literal(source, n)), n, (long long)v);
+    if (source->has_large_rows)
+        buf_printf(buf, ", %.*s", STR_ARG(text_of(source, literal(source, v))));
+    buf_append_char(buf, ')');
 }
 
 /* --- statements; each edits the draft --- */
@@ -129,8 +156,11 @@ static void update_rows(HistorySource *source, Buf *sql, int from, int to)
 {
     int64_t base = take_v(source);
 
-    buf_printf(sql, "UPDATE dbo.orders SET v = %lld + n WHERE n BETWEEN %d AND %d; ",
-               (long long)base, from, to);
+    Str v = str_printf(source->arena, "%lld + n", (long long)base);
+
+    buf_printf(sql, "UPDATE dbo.orders SET v = %.*s", STR_ARG(v));
+    append_text(source, sql, v);
+    buf_printf(sql, " WHERE n BETWEEN %d AND %d; ", from, to);
     for (int n = from; n <= to; n++)
         if (source->draft[n]) source->draft[n] = base + n;
 }
@@ -152,7 +182,9 @@ static void move_row(HistorySource *source, Buf *sql)
         buf_printf(sql, "UPDATE dbo.orders SET a = %d, b = 'b%d'", to / 7, to % 7);
     else
         buf_printf(sql, "UPDATE dbo.orders SET k = %.*s", STR_ARG(key_literal(source, to)));
-    buf_printf(sql, ", n = %d, v = %lld WHERE n = %d; ", to, (long long)(base + to), from);
+    buf_printf(sql, ", n = %d, v = %lld", to, (long long)(base + to));
+    append_text(source, sql, literal(source, base + to));
+    buf_printf(sql, " WHERE n = %d; ", from);
     source->draft[from] = 0;
     source->draft[to]   = base + to;
 }
@@ -162,14 +194,18 @@ static void swap_rows(HistorySource *source, Buf *sql)
 {
     int64_t base = take_v(source);
     int     left = choose_row(source, true), right = choose_row(source, true);
+    Str     v;
 
     if (left < 0 || left == right || source->kind == KEY_PAIR) return;
+    v = str_printf(source->arena, "CASE n WHEN %d THEN %lld ELSE %lld END", left,
+                   (long long)(base + right), (long long)(base + left));
     buf_printf(sql,
                "UPDATE dbo.orders SET k = CASE n WHEN %d THEN %.*s ELSE %.*s END, n = CASE n WHEN "
-               "%d THEN %d ELSE %d END, v = CASE n WHEN %d THEN %lld ELSE %lld END WHERE n IN (%d, "
-               "%d); ",
+               "%d THEN %d ELSE %d END, v = %.*s",
                left, STR_ARG(key_literal(source, right)), STR_ARG(key_literal(source, left)), left,
-               right, left, left, (long long)(base + right), (long long)(base + left), left, right);
+               right, left, STR_ARG(v));
+    append_text(source, sql, v);
+    buf_printf(sql, " WHERE n IN (%d, %d); ", left, right);
     source->draft[left]  = base + left;
     source->draft[right] = base + right;
 }
@@ -196,8 +232,10 @@ static void flip_key(HistorySource *source, Buf *sql)
     if (n < 0 || source->kind != KEY_VARCHAR) return;
     source->flipped[n] = !source->flipped[n];
     source->draft[n]   = base + n;
-    buf_printf(sql, "UPDATE dbo.orders SET k = %.*s, v = %lld WHERE n = %d; ",
-               STR_ARG(key_literal(source, n)), (long long)(base + n), n);
+    buf_printf(sql, "UPDATE dbo.orders SET k = %.*s, v = %lld", STR_ARG(key_literal(source, n)),
+               (long long)(base + n));
+    append_text(source, sql, literal(source, base + n));
+    buf_printf(sql, " WHERE n = %d; ", n);
 }
 
 static void append_statement(HistorySource *source, Buf *sql)
@@ -276,24 +314,27 @@ void history_source_delete_all(HistorySource *source)
     run_transaction(source, buf_str(&sql), 0);
 }
 
-HistorySource *history_source_new(World *world, uint64_t seed, HistoryKey kind, int rows)
+HistorySource *history_source_new(World *world, uint64_t seed, HistoryKey kind, int rows,
+                                  bool has_large_rows)
 {
     Arena         *arena  = arena_new();
     HistorySource *source = ARENA_NEW(arena, HistorySource);
     Buf            sql    = buf_new(arena, 0);
 
-    *source         = (HistorySource){.world    = world,
-                                      .arena    = arena,
-                                      .rng      = rng_new(seed * 31 + 7),
-                                      .kind     = kind,
-                                      .universe = rows + 30,
-                                      .next_v   = 1};
+    *source         = (HistorySource){.world          = world,
+                                      .arena          = arena,
+                                      .rng            = rng_new(seed * 31 + 7),
+                                      .kind           = kind,
+                                      .has_large_rows = has_large_rows,
+                                      .universe       = rows + 30,
+                                      .next_v         = 1};
     source->now     = ARENA_ARRAY(arena, int64_t, (size_t)source->universe);
     source->draft   = ARENA_ARRAY(arena, int64_t, (size_t)source->universe);
     source->flipped = ARENA_ARRAY(arena, bool, (size_t)source->universe);
     world_create(
         world, "orders",
-        str_c(arena, str_printf(arena, "%s, n int NOT NULL, v int NOT NULL", columns_of[kind])));
+        str_c(arena, str_printf(arena, "%s, n int NOT NULL, v int NOT NULL%s", columns_of[kind],
+                                has_large_rows ? ", t varchar(8000) NULL" : "")));
     int64_t base = take_v(source);
     for (int i = 0; i < rows; i++) {
         int n = choose_row(source, false);

@@ -40,22 +40,30 @@ typedef struct HistorySource {
     Arena     *arena;
     Rng       *rng;
     HistoryKey kind;
-    int        universe; /* n is below it */
-    int64_t   *now;      /* v by n */
-    int64_t   *draft;    /* with the transaction that is being made */
-    bool      *flipped;  /* the key's other case */
+    bool       has_large_rows; /* column t is long where HISTORY_LARGE_EVERY divides v, else NULL */
+    int        universe;       /* n is below it */
+    int64_t   *now;            /* v by n */
+    int64_t   *draft;          /* with the transaction that is being made */
+    bool      *flipped;        /* the key's other case */
     int64_t    next_v;
     LIST(HistoryCommit) commits;
 } HistorySource;
 
+/* In a history with large rows: one of so many images has a t, which is v and a comma so many times. The rows'
+ * other texts are well below HISTORY_LARGE_BYTES. */
+#define HISTORY_LARGE_EVERY 7
+#define HISTORY_LARGE_TIMES 600
+#define HISTORY_LARGE_BYTES 1000
+
 /* dbo.orders with CDC on it and `rows` rows. */
-HistorySource *history_source_new(World *world, uint64_t seed, HistoryKey kind, int rows);
+HistorySource *history_source_new(World *world, uint64_t seed, HistoryKey kind, int rows,
+                                  bool has_large_rows);
 void           history_source_close(HistorySource *source);
 
 /* Columns of the key as silver has them, and of the cut where it is another (count 0: the key). */
 const Str  *history_key_columns(HistoryKey kind, size_t *count_out);
 const Str  *history_cut_columns(HistoryKey kind, size_t *count_out);
-const char *history_columns(HistoryKey kind); /* all of them, for a SELECT */
+const char *history_columns(const HistorySource *source); /* all of them, for a SELECT */
 
 /* One transaction of up to four statements. It may stay open for a while before its COMMIT when
  * `hold_ms` is not 0. */

@@ -296,6 +296,18 @@ static bool put_value(RowBuilder *builder, size_t column, ColumnType type, const
 
 /* --- a result --- */
 
+/* As the driver has it: such a row ends its block. */
+static bool is_large_row(const SimRows *rows, const SimValue *values, size_t count)
+{
+    size_t least = rows->conn->driver->options.large_row_bytes, bytes = 0;
+
+    if (least == 0) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!values[i].is_null && sim_type_is_text(values[i].type.kind))
+            bytes += values[i].bytes.len;
+    return bytes >= least;
+}
+
 static bool rows_next(RowStream *stream, RowBlock *out, Err *err)
 {
     SimRows    *rows = (SimRows *)stream;
@@ -307,18 +319,24 @@ static bool rows_next(RowStream *stream, RowBlock *out, Err *err)
     if (!check_alive(rows->conn->driver, err)) return false;
     arena_reset(rows->block_arena);
     builder = row_builder_new(rows->block_arena, &stream->schema);
-    for (size_t n = 0; n < rows->fetch_rows && rows->at < set->rows.count; n++, rows->at++) {
-        const SimValue *values = set->rows.items[rows->at];
+    for (size_t n = 0; n < rows->fetch_rows && rows->at < set->rows.count; n++) {
+        const SimValue *values = set->rows.items[rows->at++];
         row_builder_begin(builder);
         for (size_t i = 0; i < set->column_count; i++)
             if (!put_value(builder, i, stream->schema.columns[i].type, &values[i],
                            rows->block_arena, err))
                 return false;
+        if (is_large_row(rows, values, set->column_count)) break;
     }
     *out = row_builder_block(builder);
     if (out->row_count > 0 || rows->error.number == 0) return true;
     if (rows->has_more && (rows->error_is_between || rows->error_at != rows->set + 1)) return true;
     return fail_with(err, rows->error.number, sqlstate_of(&rows->error), rows->error.message);
+}
+
+static void rows_release(RowStream *stream)
+{
+    arena_reset(((SimRows *)stream)->block_arena);
 }
 
 static void rows_close(RowStream *stream)
@@ -441,24 +459,25 @@ static bool conn_query(SqlConn *base, const SqlQuery *query, SqlResult **out, Er
     if (conn->driver->clock) clock_sleep_ms(conn->driver->clock, conn->driver->latency_ms, NULL);
     if (conn->is_dead) return fail_with(err, 0, "08S01", "the connection is dead");
     if (!meet_fate(conn->driver, conn, query->text, err)) return false;
-    arena                   = arena_new();
-    rows                    = ARENA_NEW(arena, SimRows);
-    *rows                   = (SimRows){.conn        = conn,
-                                        .arena       = arena,
-                                        .block_arena = arena_new(),
-                                        .has_more    = query->has_more,
-                                        .expect      = query->expect,
-                                        .fetch_rows  = query->fetch_rows > 0 ? (size_t)query->fetch_rows
-                                                                             : DEFAULT_FETCH_ROWS};
-    rows->sink              = (SimSink){.columns       = sink_columns,
-                                        .row           = sink_row,
-                                        .message       = sink_message,
-                                        .done          = sink_done,
-                                        .env_change    = sink_env_change,
-                                        .return_status = sink_return_status,
-                                        .return_value  = sink_return_value};
-    rows->base.stream.next  = rows_next;
-    rows->base.stream.close = rows_close;
+    arena                     = arena_new();
+    rows                      = ARENA_NEW(arena, SimRows);
+    *rows                     = (SimRows){.conn        = conn,
+                                          .arena       = arena,
+                                          .block_arena = arena_new(),
+                                          .has_more    = query->has_more,
+                                          .expect      = query->expect,
+                                          .fetch_rows  = query->fetch_rows > 0 ? (size_t)query->fetch_rows
+                                                                               : DEFAULT_FETCH_ROWS};
+    rows->sink                = (SimSink){.columns       = sink_columns,
+                                          .row           = sink_row,
+                                          .message       = sink_message,
+                                          .done          = sink_done,
+                                          .env_change    = sink_env_change,
+                                          .return_status = sink_return_status,
+                                          .return_value  = sink_return_value};
+    rows->base.stream.next    = rows_next;
+    rows->base.stream.close   = rows_close;
+    rows->base.stream.release = rows_release;
     if (query->has_more) rows->base.next_result = rows_next_result;
     stays_open    = query->param_count ? run_with_parameters(rows, query)
                                        : sim_session_batch(conn->session, query->text, &rows->sink);

@@ -30,6 +30,8 @@ typedef struct SimSqlOptions {
     /* Before each statement; may run anything on other sessions. May be NULL. */
     void (*on_query)(void *arg, Str sql);
     void *on_query_arg;
+    size_t
+        large_row_bytes; /* a row with values of that size ends its block, as with ODBC; 0: none does */
 } SimSqlOptions;
 
 /* Connection strings are UID=...;PWD=...;DATABASE=... */

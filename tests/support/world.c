@@ -22,6 +22,7 @@ struct World {
     LIST(Str) lines;
     uint64_t process_count;
     uint64_t seed;
+    size_t   large_row_bytes;
 };
 
 #define CONNECTION "UID=sa;PWD=pw;DATABASE=shop"
@@ -134,6 +135,11 @@ void world_close(World *world)
     rng_close(world->rng);
     sched_close(world->sched);
     arena_close(world->arena);
+}
+
+void world_set_large_rows(World *world, size_t bytes)
+{
+    world->large_row_bytes = world->delta.large_row_bytes = bytes;
 }
 
 Arena *world_arena(World *world)
@@ -363,17 +369,20 @@ Process *process_open(World *world, const char *name)
     process->rng    = rng_new(world->seed * 104729 + ++world->process_count);
     process->log    = log_new(world->clock, LOG_INFO, LOG_FORMAT_TEXT, keep_process_line, process);
     process->cancel = cancel_new();
-    process->sql    = sim_sql_driver_new(&(SimSqlOptions){
-           .server = world->server, .sched = world->sched, .process = &process->plan});
+    process->sql    = sim_sql_driver_new(&(SimSqlOptions){.server          = world->server,
+                                                          .sched           = world->sched,
+                                                          .process         = &process->plan,
+                                                          .large_row_bytes = world->large_row_bytes});
     sqldriver_keep_connections(process->sql, world->clock, 60000);
-    process->delta = (DeltaContext){.store       = process->store,
-                                    .clock       = world->clock,
-                                    .rng         = process->rng,
-                                    .duck        = world->duck,
-                                    .log         = process->log,
-                                    .cancel      = process->cancel,
-                                    .engine_info = STR("tidelake/test"),
-                                    .compression = DUCK_UNCOMPRESSED};
+    process->delta = (DeltaContext){.store           = process->store,
+                                    .clock           = world->clock,
+                                    .rng             = process->rng,
+                                    .duck            = world->duck,
+                                    .log             = process->log,
+                                    .cancel          = process->cancel,
+                                    .engine_info     = STR("tidelake/test"),
+                                    .compression     = DUCK_UNCOMPRESSED,
+                                    .large_row_bytes = world->large_row_bytes};
     process->env   = (Env){.clock  = world->clock,
                            .rng    = process->rng,
                            .sched  = world->sched,

@@ -55,7 +55,9 @@ int world_duck_teardown(void **state);
 World *world_open(void **state, uint64_t seed);
 /* A server of that version: 2016 ... 2025. */
 World *world_open_version(void **state, uint64_t seed, int version);
-void   world_close(World *world); /* every process must be closed */
+/* Rows with that much text get data files of their own, in processes that are opened from now on. */
+void world_set_large_rows(World *world, size_t bytes);
+void world_close(World *world); /* every process must be closed */
 
 Arena        *world_arena(World *world);
 Store        *world_store(World *world); /* the lake itself, without faults */

@@ -3,6 +3,7 @@
 #include "support/test_support.h"
 
 #include "delta/large_rows.h"
+#include "delta/maintain.h"
 #include "unit/delta/delta_test.h"
 
 #include <dirent.h>
@@ -57,11 +58,11 @@ static void blocks_release(RowStream *stream)
     arena_reset(blocks->arena);
 }
 
-static Blocks blocks_of(World *world, const int *sizes, size_t count)
+static Blocks blocks_of_bytes(World *world, const int *sizes, size_t count, size_t bytes)
 {
-    char *text = arena_alloc_uninit(world->arena, LARGE_ROW_BYTES);
+    char *text = arena_alloc_uninit(world->arena, bytes);
 
-    for (size_t i = 0; i < LARGE_ROW_BYTES; i++)
+    for (size_t i = 0; i < bytes; i++)
         text[i] = (char)('a' + i % 26);
     return (Blocks){.base  = {.schema  = test_schema(world->arena),
                               .next    = blocks_next,
@@ -69,7 +70,12 @@ static Blocks blocks_of(World *world, const int *sizes, size_t count)
                     .arena = arena_new(),
                     .sizes = sizes,
                     .count = count,
-                    .large = {text, LARGE_ROW_BYTES}};
+                    .large = {text, bytes}};
+}
+
+static Blocks blocks_of(World *world, const int *sizes, size_t count)
+{
+    return blocks_of_bytes(world, sizes, count, LARGE_ROW_BYTES);
 }
 
 static void each_large_row_is_a_piece_of_its_own(void **state)
@@ -79,7 +85,7 @@ static void each_large_row_is_a_piece_of_its_own(void **state)
                                    -1}; /* rows of each file, -1: one that is large */
     World           *world      = world_new(state);
     Blocks           blocks     = blocks_of(world, sizes, COUNT_OF(sizes));
-    LargeRows       *large      = large_rows_new(&blocks.base, world->arena);
+    LargeRows       *large      = large_rows_new(&blocks.base, 0, world->arena);
     int64_t          id         = 0;
     bool             has_rows, is_large;
     RowBlock         block;
@@ -118,35 +124,147 @@ static DeltaWriter *open_writer(World *world, DeltaTable *table)
     return writer;
 }
 
+/* All of the rows, as one commit. */
+static void append_files(World *world, DeltaTable *table, Blocks *blocks, DeltaAdds *adds)
+{
+    DeltaWriter *writer = open_writer(world, table);
+    DeltaOutcome outcome;
+
+    assert_ok(delta_writer_write_files(writer, &blocks->base, world->arena, adds, &world->err),
+              &world->err);
+    assert_ok(delta_writer_publish(writer, adds->items, adds->count, &world->err), &world->err);
+    DeltaCommit commit = {.adds            = adds->items,
+                          .add_count       = adds->count,
+                          .is_blind_append = true,
+                          .user_metadata   = STR_EMPTY};
+    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
+    delta_writer_close(writer);
+}
+
 static void large_rows_get_files_of_their_own(void **state)
 {
     static const int sizes[]  = {5, -2, -1, 3};
     static const int counts[] = {6, 1, 1, 3};
     World           *world    = world_new(state);
     DeltaTable      *table    = create_table(world, "t");
-    DeltaWriter     *writer   = open_writer(world, table);
     Blocks           blocks   = blocks_of(world, sizes, COUNT_OF(sizes));
     DeltaAdds        adds;
-    DeltaOutcome     outcome;
 
-    assert_ok(delta_writer_write_files(writer, &blocks.base, world->arena, &adds, &world->err),
-              &world->err);
+    append_files(world, table, &blocks, &adds);
     assert_int_equal(adds.count, COUNT_OF(counts));
     for (size_t i = 0; i < adds.count; i++)
         assert_int_equal(adds.items[i].row_count, counts[i]);
-    assert_ok(delta_writer_publish(writer, adds.items, adds.count, &world->err), &world->err);
-    DeltaCommit commit = {.adds            = adds.items,
-                          .add_count       = adds.count,
-                          .is_blind_append = true,
-                          .user_metadata   = STR_EMPTY};
-    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
-    delta_writer_close(writer);
     assert_int_equal(query_table(world, table, "SELECT count(DISTINCT id) FROM %s"), 11);
     assert_int_equal(
         query_table(world, table,
                     "SELECT count(*) FROM %s WHERE id IN (6, 7) AND strlen(name) = 16777216"),
         2);
     assert_int_equal(query_table(world, table, "SELECT count(*) FROM %s WHERE name = 'small'"), 6);
+    arena_close(blocks.arena);
+    delta_table_close(table);
+    world_close(world);
+}
+
+/* The log says of such a file what it does of any: bounds as short as others', and none that hides the row. */
+static void statistics_of_a_large_row_are_short_and_hide_nothing(void **state)
+{
+    static const int    sizes[] = {2, -1};
+    static const size_t bytes[] = {2000, LARGE_ROW_BYTES};
+
+    for (size_t i = 0; i < COUNT_OF(bytes); i++) {
+        World      *world  = world_new(state);
+        DeltaTable *table  = create_table(world, "t");
+        Blocks      blocks = blocks_of_bytes(world, sizes, COUNT_OF(sizes), bytes[i]);
+        Str         id = STR("2"), value = blocks.large, part = STR("abcdefghijklmnopqrstuvwxyz");
+        size_t      at = 0, found = 0;
+        DeltaAdds   adds;
+        DeltaBounds bounds;
+        const DeltaFile *file;
+
+        world->context.large_row_bytes = bytes[0];
+        append_files(world, table, &blocks, &adds);
+        assert_int_equal(adds.count, 2);
+        assert_true(read_text(world, commit_path(world, "t", 1)).len < 2500);
+        while (delta_table_next_file(table, &at, &file)) {
+            if (file->row_count != 1) continue;
+            found++;
+            assert_true(delta_file_find_bounds(table, file, STR("id"), world->arena, &bounds));
+            assert_true(str_equal(bounds.min, id) && str_equal(bounds.max, id));
+            assert_int_equal(bounds.null_count, 0);
+            assert_true(delta_file_find_bounds(table, file, STR("name"), world->arena, &bounds));
+            assert_int_equal(bounds.null_count, 0);
+            assert_int_equal(bounds.min.len, 32);
+            assert_true(str_starts_with(value, bounds.min));
+            assert_true(str_compare(bounds.max, value) > 0);
+            assert_int_equal(bounds.max.len, 33);
+            assert_true(
+                delta_file_may_hold_range(table, file, STR("name"), &value, true, &value, true));
+            assert_true(
+                delta_file_may_hold_range(table, file, STR("name"), &part, false, NULL, true));
+            assert_false(delta_file_may_hold_range(table, file, STR("id"), NULL, true, &id, false));
+            assert_false(delta_file_may_hold_null(table, file, STR("name")));
+        }
+        assert_int_equal(found, 1);
+        arena_close(blocks.arena);
+        delta_table_close(table);
+        world_close(world);
+    }
+}
+
+static const DeltaFile *file_of_id(World *world, DeltaTable *table, Str id)
+{
+    const DeltaFile *file;
+    DeltaBounds      bounds;
+
+    for (size_t at = 0; delta_table_next_file(table, &at, &file);)
+        if (delta_file_find_bounds(table, file, STR("id"), world->arena, &bounds) &&
+            str_equal(bounds.min, id))
+            return file;
+    fail_msg("no file begins with id %.*s", STR_ARG(id));
+    return NULL;
+}
+
+/* The only row of a file takes the file along, without a vector; of the files around it rows go by vector. Then a
+ * compaction puts together what is left. */
+static void rows_go_by_vector_and_compaction_takes_the_rest(void **state)
+{
+    static const int sizes[] = {3, -2, -1, 2}; /* ids 0 to 3, 4, 5, 6 to 7; large: 4 and 5 */
+    World           *world   = world_new(state);
+    DeltaTable      *table   = create_vector_table(world, "t");
+    Blocks           blocks  = blocks_of_bytes(world, sizes, COUNT_OF(sizes), 2000);
+    RowSet           first   = row_set_begin(world->arena);
+    DeltaOptimize    options = {.purpose = STR("optimize")};
+    DeltaOptimized   done;
+    DeltaAdds        adds;
+    DeltaOutcome     outcome;
+
+    world->context.large_row_bytes = 2000;
+    append_files(world, table, &blocks, &adds);
+    assert_int_equal(adds.count, 4);
+    row_set_add(&first, 0, 0);
+    row_set_end(&first);
+    DeltaDeletion deletions[] = {{.file = file_of_id(world, table, STR("4")), .rows = &first},
+                                 {.file = file_of_id(world, table, STR("0")), .rows = &first}};
+    DeltaCommit  commit = {.operation = STR("DELETE"), .deletions = deletions, .deletion_count = 2};
+    DeltaWriter *writer = open_writer(world, table);
+    assert_ok(delta_writer_delete_rows(writer, deletions, 2, world->arena, &world->err),
+              &world->err);
+    assert_ok(delta_writer_publish(writer, NULL, 0, &world->err), &world->err);
+    assert_ok(delta_table_commit(table, &commit, &outcome, NULL, &world->err), &world->err);
+    delta_writer_close(writer);
+    assert_int_equal(deletions[0].vector.len, 0);
+    assert_true(deletions[1].vector.len > 0);
+    assert_int_equal(delta_table_get_file_count(table), 3);
+    assert_int_equal(query_table(world, table, "SELECT sum(id)::BIGINT FROM %s"), 28 - 4);
+
+    assert_ok(delta_table_optimize(table, &options, &done, &world->err), &world->err);
+    assert_int_equal(done.removed_count, 3);
+    assert_int_equal(delta_table_get_file_count(table), 1);
+    assert_int_equal(query_table(world, table, "SELECT sum(id)::BIGINT FROM %s"), 28 - 4);
+    assert_int_equal(query_table(world, table,
+                                 "SELECT count(*) FROM %s WHERE id = 5 AND strlen(name) = 2000 AND "
+                                 "name[1999:2000] = 'wx'"),
+                     1);
     arena_close(blocks.arena);
     delta_table_close(table);
     world_close(world);
@@ -197,6 +315,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_large_row_is_a_piece_of_its_own),
         cmocka_unit_test(large_rows_get_files_of_their_own),
+        cmocka_unit_test(statistics_of_a_large_row_are_short_and_hide_nothing),
+        cmocka_unit_test(rows_go_by_vector_and_compaction_takes_the_rest),
         cmocka_unit_test(a_read_that_fails_leaves_no_file_of_it),
     };
     return RUN_DELTA_TESTS(tests);

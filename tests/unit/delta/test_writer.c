@@ -4,7 +4,9 @@
 
 #include "unit/delta/delta_test.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 static DeltaWriter *open_writer(World *world, DeltaTable *table, const Schema *schema)
 {
@@ -165,6 +167,167 @@ static void a_folder_that_somebody_removed_is_made_again(void **state)
     append_one(world, table, 2, "facts");
     assert_int_equal(count_rows(world, table), 2);
     delta_table_close(table);
+    world_close(world);
+}
+
+/* A batch without a table finishes no writer. */
+static void finishing_no_writer_needs_no_table(void **state)
+{
+    World      *world = world_new_local(state);
+    DeltaTable *table = create_table(world, "t");
+
+    delta_writer_finish(NULL, NULL);
+    append_one(world, table, 1, "facts");
+    Str folder = run_folders(world, "facts");
+    delta_writer_finish(NULL, table); /* and leaves what the table keeps */
+    assert_true(str_equal(run_folders(world, "facts"), folder));
+    delta_table_close(table);
+    world_close(world);
+}
+
+/* --- a kept folder, and a disk that changes between two appends --- */
+
+static const char *below_staging(World *world, Str purpose_and_run)
+{
+    return str_c(world->arena, str_printf(world->arena, "%s/t/_tidelake_staging/%.*s",
+                                          world->folder, STR_ARG(purpose_and_run)));
+}
+
+/* With its run's name: "facts/<run id>". */
+static Str kept_run(World *world)
+{
+    return str_printf(world->arena, "facts/%.*s", STR_ARG(str_trim(run_folders(world, "facts"))));
+}
+
+static bool try_append_one(World *world, DeltaTable *table, int64_t id)
+{
+    DeltaOutcome outcome;
+
+    err_clear(&world->err);
+    return try_append(world, table, id, 1, NULL, &outcome);
+}
+
+/* An append that fails; then what stood in its way is gone, and the same table takes it. */
+static void assert_refused_then_taken(World *world, DeltaTable *table, int64_t id, int error,
+                                      void (*mend)(void *), void *arg)
+{
+    const char *why     = strerror(error);
+    int64_t     version = delta_table_get_version(table);
+
+    assert_false(try_append_one(world, table, id));
+    mend(arg);
+    assert_int_equal(world->err.code, ERR_STORE);
+    assert_non_null(strstr(world->err.message, "/t/_tidelake_staging/test/")); /* where */
+    assert_non_null(strstr(world->err.message, why));
+    assert_int_equal(world->err.native, error);
+    DeltaTable *other = open_table(world, "t");
+    assert_int_equal(delta_table_get_version(other), version);
+    delta_table_close(other);
+    assert_ok(try_append_one(world, table, id), &world->err);
+    assert_int_equal(delta_table_get_version(table), version + 1);
+}
+
+static void assert_nothing_staged_after_close(World *world, DeltaTable *table, int64_t rows)
+{
+    assert_int_equal(count_rows(world, table), rows);
+    delta_table_close(table);
+    assert_int_equal(run_folders(world, "test").len, 0);
+    DeltaTable *again = open_table(world, "t");
+    assert_int_equal(count_rows(world, again), rows);
+    delta_table_close(again);
+}
+
+static void a_folder_in_the_place_of_the_kept_one_is_not_taken_for_it(void **state)
+{
+    World      *world = world_new_local(state);
+    DeltaTable *table = create_table(world, "t");
+
+    for (int64_t id = 1; id <= 4; id++) {
+        append_one(world, table, id, "facts");
+        Str         run   = kept_run(world);
+        const char *path  = below_staging(world, run);
+        const char *moved = below_staging(world, STR("elsewhere"));
+        if (id == 1) { /* all of it goes */
+            assert_int_equal(rmdir(path), 0);
+            assert_int_equal(rmdir(below_staging(world, STR("facts"))), 0);
+            assert_int_equal(rmdir(below_staging(world, STR_EMPTY)), 0);
+        } else if (id == 2) { /* another folder has its name: the lock is that of the first */
+            assert_int_equal(rename(path, moved), 0);
+            assert_int_equal(mkdir(path, 0777), 0);
+        } else if (id == 3) {
+            assert_int_equal(rename(path, moved), 0);
+            assert_int_equal(symlink(moved, path), 0); /* the very same folder by another way */
+        }
+    }
+    assert_int_equal(count_rows(world, table), 4);
+    delta_table_close(table);
+    world_close(world);
+}
+
+static void lift_limit(void *limit)
+{
+    (void)setrlimit(RLIMIT_FSIZE, limit);
+}
+
+/* A file-size limit stops a write as a full disk does. */
+static void a_full_disk_between_two_appends_is_told_and_survived(void **state)
+{
+    World        *world = world_new_local(state);
+    DeltaTable   *table = create_table(world, "t");
+    struct rlimit before, small;
+
+    append_rows(world, table, 1, 1);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small          = before;
+    small.rlim_cur = 100;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_refused_then_taken(world, table, 2, EFBIG, lift_limit, &before);
+    (void)signal(SIGXFSZ, SIG_DFL);
+    assert_nothing_staged_after_close(world, table, 2);
+    world_close(world);
+}
+
+typedef struct Locked {
+    const char *path;
+    bool        was_root;
+} Locked;
+
+static void unlock_folder(void *arg)
+{
+    Locked *locked = arg;
+
+    if (locked->was_root) assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(locked->path, 0755), 0);
+}
+
+/* root may write anywhere, so for the moment the process is nobody. */
+static void lock_folder(Locked *locked)
+{
+    assert_int_equal(chmod(locked->path, 0555), 0);
+    locked->was_root = geteuid() == 0;
+    if (locked->was_root) assert_int_equal(seteuid(65534), 0);
+}
+
+static void a_folder_that_cannot_be_written_is_told_and_survived(void **state)
+{
+    World      *world = world_new_local(state);
+    DeltaTable *table = create_table(world, "t");
+    Locked      kept, whole;
+
+    assert_int_equal(chmod(world->folder, 0755), 0);
+    append_rows(world, table, 1, 1);
+    kept.path = below_staging(world, str_printf(world->arena, "test/%.*s",
+                                                STR_ARG(str_trim(run_folders(world, "test")))));
+    lock_folder(&kept);
+    assert_refused_then_taken(world, table, 2, EACCES, unlock_folder, &kept);
+
+    delta_table_close(table); /* now without a kept one, and the table's folder itself */
+    table      = open_table(world, "t");
+    whole.path = str_c(world->arena, str_printf(world->arena, "%s/t", world->folder));
+    lock_folder(&whole);
+    assert_refused_then_taken(world, table, 3, EACCES, unlock_folder, &whole);
+    assert_nothing_staged_after_close(world, table, 3);
     world_close(world);
 }
 
@@ -542,6 +705,10 @@ int main(void)
         cmocka_unit_test(what_is_not_published_goes_with_the_writer),
         cmocka_unit_test(appends_share_one_folder_until_the_table_is_closed),
         cmocka_unit_test(a_folder_that_somebody_removed_is_made_again),
+        cmocka_unit_test(finishing_no_writer_needs_no_table),
+        cmocka_unit_test(a_folder_in_the_place_of_the_kept_one_is_not_taken_for_it),
+        cmocka_unit_test(a_full_disk_between_two_appends_is_told_and_survived),
+        cmocka_unit_test(a_folder_that_cannot_be_written_is_told_and_survived),
         cmocka_unit_test(rows_are_brought_into_the_tables_shape),
         cmocka_unit_test(rows_of_another_shape_are_refused),
         cmocka_unit_test(a_query_is_written_by_the_names_of_its_columns),
