@@ -248,6 +248,61 @@ static void a_memfd_can_be_written_and_is_emptied_by_an_error(void **state)
     (void)close(fd);
 }
 
+/* --- dictionaries --- */
+
+/* So many values, again and again. */
+static void fill_repeated(GeneratedRows *rows, RowBuilder *builder, size_t row)
+{
+    size_t distinct = *(size_t *)rows->arg;
+
+    row_builder_set_str(builder, 0,
+                        str_printf(rows->arena, "a value of some length %zu", row % distinct));
+}
+
+typedef struct Repeated {
+    size_t rows, distinct;
+    bool   has_dictionary;
+} Repeated;
+
+/* What the file's footer says of its column: "PLAIN_DICTIONARY|true|1154", with the bytes of its pages. */
+static Str pages_of(DuckWorld *world, const Repeated *repeated, bool tells_limit)
+{
+    static const Column column = {{"text", 4}, {TYPE_STRING, 0, 0, NULL}, {"", 0}};
+    GeneratedRows rows = generated_rows(&column, 1, repeated->rows, repeated->rows, fill_repeated);
+    DuckWriteOptions options = {.compression = DUCK_UNCOMPRESSED, .tidelake_version = STR("0.1.0")};
+    Str              path    = path_in(world, tells_limit ? "told.parquet" : "untold.parquet");
+    size_t           distinct = repeated->distinct;
+    DuckFile         file;
+
+    rows.arg = &distinct;
+    if (tells_limit) rows.base.row_limit = repeated->rows;
+    assert_ok(duck_parquet_write(world->duck, &rows.base, path, &options, world->arena, &file,
+                                 &world->err),
+              &world->err);
+    arena_close(rows.arena);
+    return query_text(world, str_printf(world->arena,
+                                        "SELECT encodings, dictionary_page_offset IS NOT NULL, "
+                                        "total_compressed_size FROM parquet_metadata('%.*s')",
+                                        STR_ARG(path)));
+}
+
+/* A dictionary wherever a column of a row group has 4,096 values at most. In files known to hold few rows libduckdb
+ * makes room for fewer, and they are the same files: no column of theirs can have as many. */
+static void small_dictionaries_make_the_same_files(void **state)
+{
+    static const Repeated cases[] = {{1, 1, true},        {64, 1, true},       {64, 64, true},
+                                     {65, 65, true},      {500, 200, true},    {5000, 4096, true},
+                                     {30000, 4096, true}, {30000, 4097, false}};
+    DuckWorld            *world   = *state;
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        Str told = pages_of(world, &cases[i], true);
+        assert_true(str_starts_with(told, cases[i].has_dictionary ? STR("PLAIN_DICTIONARY|true|")
+                                                                  : STR("PLAIN|false|")));
+        assert_str_is(told, str_c(world->arena, pages_of(world, &cases[i], false)));
+    }
+}
+
 /* --- several at once --- */
 
 typedef struct Writer {
@@ -528,6 +583,7 @@ int main(void)
         duck_test(an_error_of_the_stream_is_the_callers_and_leaves_no_file),
         duck_test(a_file_in_a_missing_folder_is_a_store_error),
         duck_test(a_full_disk_is_a_store_error_and_leaves_no_file),
+        duck_test(small_dictionaries_make_the_same_files),
         duck_test(a_memfd_can_be_written_and_is_emptied_by_an_error),
         duck_test(four_writers_write_on_their_own_threads),
         cmocka_unit_test(the_first_writers_may_start_together),
