@@ -532,6 +532,8 @@ static void a_few_rows_are_not_compressed_unless_the_table_says_so(void **state)
         bool        has_property;
         const char *end, *codec;
     } cases[] = {{3, false, ".c000.parquet", "UNCOMPRESSED"},
+                 {504, false, ".c000.parquet", "UNCOMPRESSED"}, /* with a bit each, below 4 KiB */
+                 {505, false, ".c000.zstd.parquet", "ZSTD"},
                  {3000, false, ".c000.zstd.parquet", "ZSTD"},
                  {3, true, ".c000.zstd.parquet", "ZSTD"}};
 
