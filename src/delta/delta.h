@@ -33,7 +33,7 @@ typedef struct DeltaContext {
     DuckCompression compression;
     int64_t         log_retention_us; /* of tables that do not say; 0: 30 days */
     /* A row with that much text gets a data file of its own; 0: 16 MiB. Others for tests, whose values are small. */
-    size_t          large_row_bytes;
+    size_t large_row_bytes;
     /* Holds one item, which a commit takes and gives back: tasks of one process take turns instead
      * of racing. NULL: they race as processes do. */
     Queue *turn;
