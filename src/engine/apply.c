@@ -233,8 +233,7 @@ static bool pin_bronze(Apply *apply, Err *err)
     columns = schema_merge(apply->arena, &apply->bronze_schema, &snapshot);
     if (!delta_scan_sql(table, files, count, &columns, false, apply->arena, &scan, err))
         return false;
-    apply->changes = apply_sql_select_changes(&apply->sql, scan, &apply->bronze_schema,
-                                              &apply->plan);
+    apply->changes = apply_sql_select_changes(&apply->sql, scan, &apply->plan);
     if (apply->waves.chunk_count == 0) return true;
     apply->chunk_rows = apply_sql_select_chunks(&apply->sql, scan, &apply->waves);
     apply->changes    = apply_sql_add_waves(&apply->sql, apply->changes, scan, apply->chunk_rows,

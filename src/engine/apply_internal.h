@@ -85,8 +85,8 @@ bool apply_merge(Apply *apply, Err *err) MUST_CHECK;
  *   fresh      `id` of the rows that go into the file of inserts; `kept` those of an earlier attempt
  *   home       per id that met rows: `newer`, all of them go; `path` of the rewritten file that gets
  *              the new image, NULL: none, it goes with the inserts */
-Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema *bronze,
-                             const ApplyPlan *plan);
+/* The changes, and where the plan says so the snapshot's rows. */
+Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const ApplyPlan *plan);
 /* The rows of the new chunks. */
 Str apply_sql_select_chunks(const ApplySql *sql, Str bronze_scan, const ApplyWaves *waves);
 /* `changes` with those rows, every later change of their keys, and a delete for each row of the temp table

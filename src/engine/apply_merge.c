@@ -518,12 +518,13 @@ bool apply_merge(Apply *apply, Err *err)
     if (!is_needed || (apply->changes.len == 0 && delta_table_get_file_count(apply->silver) == 0))
         return true;
     if (apply->changes.len == 0) { /* the snapshot of an emptied table: every row goes */
-        const Schema    *schema = &apply->bronze_schema;
-        DeltaTable      *table  = bronze_get_table(apply->bronze);
-        Str              scan;
         const DeltaFile *none = NULL;
-        if (!delta_scan_sql(table, &none, 0, NULL, false, apply->arena, &scan, err)) return false;
-        apply->changes = apply_sql_select_changes(&apply->sql, scan, schema, &apply->plan);
+        Str              scan;
+
+        if (!delta_scan_sql(bronze_get_table(apply->bronze), &none, 0, NULL, false, apply->arena,
+                            &scan, err))
+            return false;
+        apply->changes = apply_sql_select_changes(&apply->sql, scan, &apply->plan);
     }
     if (!apply_check_types(&apply->sql, apply->session, apply->changes, &apply->bronze_schema,
                            err) ||

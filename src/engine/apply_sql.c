@@ -66,12 +66,10 @@ static Str newest_first(const ApplySql *sql, const Schema *bronze)
         has_command_id ? "b._command_id DESC NULLS LAST, " : "");
 }
 
-Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const Schema *bronze,
-                             const ApplyPlan *plan)
+Str apply_sql_select_changes(const ApplySql *sql, Str bronze_scan, const ApplyPlan *plan)
 {
     Buf buf = buf_new(sql->arena, 0);
 
-    (void)bronze;
     buf_printf(&buf, "SELECT * FROM (%.*s) AS s WHERE (s._operation <> 0", STR_ARG(bronze_scan));
     if (plan->after.is_set)
         buf_printf(&buf, " AND s._start_lsn > '%s'", lsn_format(plan->after.lsn).text);
