@@ -5,7 +5,6 @@
 #include "cli/progress.h"
 #include "cli/version.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 static Str temp_root(void)
@@ -18,10 +17,11 @@ static Str temp_root(void)
 /* Memory is shared out between writers and queries by duck itself. */
 static bool open_duck(const Settings *settings, Wire *wire, Err *err)
 {
-    DuckOptions options = {.memory_limit_bytes = settings_size_bytes(settings, SET_MEMORY_LIMIT),
-                           .threads            = environment_core_count(),
-                           .temp_directory = store_join(wire->arena, wire->scratch, STR("spill")),
-                           .cancel         = wire->env.cancel};
+    DuckOptions options = {
+        .memory_limit_bytes = settings_size_bytes(settings, SET_MEMORY_LIMIT),
+        .threads            = environment_core_count(),
+        .temp_directory     = store_join(wire->arena, wire->scratch.path, STR("spill")),
+        .cancel             = wire->env.cancel};
 
     return duck_open(&options, &wire->env.duck, err);
 }
@@ -45,7 +45,7 @@ bool wire_open(Invocation *invocation, const Settings *settings, bool with_sourc
     Env *env         = &out->env;
     bool is_terminal = isatty(STDERR_FILENO) == 1;
 
-    *out         = (Wire){.arena = arena_new()};
+    *out         = (Wire){.arena = arena_new(), .scratch = {.lock_fd = -1}};
     env->cancel  = cancel_new();
     out->signals = signal_watch_new(env->cancel, STOP_MS); /* before any thread starts */
     env->clock   = clock_new_real();
@@ -53,10 +53,10 @@ bool wire_open(Invocation *invocation, const Settings *settings, bool with_sourc
     env->sched   = sched_new_real();
     env->log     = log_new_stderr(env->clock, invocation->log_level, invocation->log_format);
     env->store   = store_local_new(STR_EMPTY);
-    out->scratch = str_printf(out->arena, "%.*s/tidelake-%ld-%llx", STR_ARG(temp_root()),
-                              (long)getpid(), (unsigned long long)rng_u64(env->rng));
+    out->scratch = run_folder_open(temp_root(), out->arena, env->rng);
     if (!open_duck(settings, out, err)) return false;
-    if (with_source && !sqldriver_odbc_open(env->log, env->cancel, out->scratch, &env->sql, err))
+    if (with_source &&
+        !sqldriver_odbc_open(env->log, env->cancel, out->scratch.path, &env->sql, err))
         return false;
     if (env->sql) sqldriver_keep_connections(env->sql, env->clock, KEEP_IDLE_MS);
     out->delta = (DeltaContext){
@@ -80,26 +80,6 @@ bool wire_open(Invocation *invocation, const Settings *settings, bool with_sourc
     return true;
 }
 
-/* What libduckdb or the driver left in the scratch folder; best effort. */
-static void remove_scratch(Wire *wire)
-{
-    Err       ignored = ERR_INIT;
-    StoreList list;
-    Str       folders[] = {store_join(wire->arena, wire->scratch, STR("spill")), wire->scratch};
-
-    for (size_t f = 0; f < COUNT_OF(folders); f++) {
-        struct stat info;
-        if (stat(str_c(wire->arena, folders[f]), &info) != 0) continue;
-        if (store_list_after(wire->env.store, folders[f], STR_EMPTY, wire->arena, &list, &ignored))
-            for (size_t i = 0; i < list.count; i++)
-                if (!store_remove(wire->env.store,
-                                  store_join(wire->arena, folders[f], list.entries[i].name),
-                                  &ignored))
-                    break;
-        (void)rmdir(str_c(wire->arena, folders[f]));
-    }
-}
-
 void wire_close(Wire *wire)
 {
     Env *env = &wire->env;
@@ -108,7 +88,7 @@ void wire_close(Wire *wire)
     progress_close(wire->progress);
     sqldriver_close(env->sql);
     duck_close(env->duck);
-    if (env->store) remove_scratch(wire);
+    run_folder_close(&wire->scratch);
     store_close(env->store);
     queue_free(wire->delta.turn);
     sched_close(env->sched);

@@ -4,6 +4,7 @@
 
 #include "base/signal_watch.h"
 #include "cli/command.h"
+#include "cli/run_folder.h"
 #include "engine/env.h"
 
 typedef struct ProgressLine ProgressLine;
@@ -13,8 +14,8 @@ typedef struct Wire { /* owns what `env` points to */
     DeltaContext  delta;
     SignalWatch  *signals;
     ProgressLine *progress;
-    Str    scratch; /* a folder of our own under the system's temporary one, removed at the end */
-    Arena *arena;
+    RunFolder     scratch;
+    Arena        *arena;
 } Wire;
 
 /* Opens it all; wire_close it even when it failed. `settings` may be those of any stream: memory

@@ -134,5 +134,50 @@ def a_backfill_says_where_it_is(folder):
         server.close()
 
 
+def temporary(folder):
+    return sorted(path.name for path in folder.glob("tidelake-*"))
+
+
+@test
+def what_a_killed_run_left_in_the_temporary_folder_goes_with_the_next(folder):
+    server = Server(folder, "--capture-interval", "manual", init=[ROOT / "demo" / "shop.sql"])
+    lake, own = Lake(folder / "lake", server), folder / "tmp"
+    own.mkdir()
+    env = {**os.environ, "TMPDIR": str(own)}
+
+    def follow(table):
+        before = temporary(own)
+        process = subprocess.Popen([program("tidelake"), *stream(lake, table), "--trigger", "continuous"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+        for _ in range(600):
+            if len(temporary(own)) > len(before) or process.poll() is not None:
+                break
+            time.sleep(0.05)
+        return process
+
+    running = []
+    try:
+        server.scan()
+        for table in TABLES:
+            running.append(follow(table))
+        killed, living = running
+        equal(len(temporary(own)), 2, f"folders of two runs ({temporary(own)})")
+        killed.kill()
+        killed.wait()
+        left = [name for name in temporary(own) if f"-{killed.pid}-" in name]
+        equal(len(left), 1, "folders of the killed run")
+        (own / left[0] / "spill").mkdir(exist_ok=True)
+        (own / left[0] / "spill" / "duckdb_temp_storage_DEFAULT-0.tmp").write_bytes(bytes(1000))
+        tidelake("verdict", "show", "bronze/orders", "--control", str(lake.folder / "ops/control"), check=True, env=env)
+        equal([name for name in temporary(own) if f"-{living.pid}-" not in name], [], "left behind")
+        equal(len(temporary(own)), 1, "folders of the run that goes on")
+        living.terminate()
+        equal([living.wait(60), temporary(own)], [143, []], "a run that ends well: exit code, folders")
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+        server.close()
+
+
 if __name__ == "__main__":
     main()
