@@ -16,14 +16,27 @@ def blocks_of(page, language=""):
     return [block for name, block in blocks_with_language((ROOT / page).read_text(encoding="utf-8")) if name == language]
 
 
+def help_of(name, *command):
+    """What --help prints; empty for a command that there is not."""
+    done = subprocess.run([program(name), *command, "--help"], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else ""
+
+
 def commands_shown():
-    """(page, words) of every tidelake and tidesim command in a block of shell, or without a language."""
-    for page in PAGES:
-        for block in blocks_of(page) + blocks_of(page, "sh"):
-            for line in re.sub(r"\\\n", " ", block).splitlines():
-                found = re.search(r"(?:^|\| )((?:tidelake|tidesim) \w.*)$", line)
-                if found:
-                    yield str(page.relative_to(ROOT)), found.group(1)
+    """(page, words) of every tidelake and tidesim command in a block of shell, or without a language, of a man page and of the help."""
+    shown = [(str(page.relative_to(ROOT)), block) for page in PAGES for block in blocks_of(page) + blocks_of(page, "sh")]
+    for page in sorted((ROOT / "docs" / "man").glob("*.1")):
+        blocks = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        shown += [(page.name, block.replace("\\e\n", "\\\n")) for block in blocks]
+    for name in re.findall(r"^  ([a-z]+) ", help_of("tidelake"), re.MULTILINE):
+        examples = help_of("tidelake", name).partition("\nExamples:\n")[2]
+        equal(bool(examples), True, f"tidelake {name} --help has examples")
+        shown.append((f"tidelake {name} --help", re.sub(r"^  (?=tidelake)", "", examples, flags=re.MULTILINE)))
+    for page, block in shown:
+        for line in re.sub(r"\\\n", " ", block).splitlines():
+            found = re.search(r"(?:^|\| )((?:tidelake|tidesim) \w.*)$", line)
+            if found:
+                yield page, found.group(1)
 
 
 @test
@@ -75,8 +88,7 @@ def every_option_that_is_shown_exists(folder):
         if command[1].startswith("-"):
             continue
         if command not in known:
-            done = subprocess.run([program(command[0]), command[1], "--help"], capture_output=True, text=True)
-            known[command] = done.stdout if done.returncode == 0 else ""
+            known[command] = help_of(*command)
         if not known[command]:
             wrong.append(f"{page}: there is no command {' '.join(command)}")
         for option in re.findall(r"(?<![\w-])(--[a-z][\w-]*)", line):
