@@ -91,6 +91,9 @@ bool mssql_cut_table(const CaptureTable *table, const Str *names, size_t name_co
         if (!key_column_plan(column, i + 1 == count, count == 1, arena, &columns[i], &can, err))
             return false;
         kept[i] = column->name;
+        for (size_t earlier = 0; earlier < i; earlier++)
+            if (str_equal(kept[earlier], kept[i]))
+                return err_set(err, ERR_USAGE, "snapshot_keys names %.*s twice", STR_ARG(kept[i]));
         check_bound(column, can, arena, out);
         if (is_choice) check_choice(column, arena, out);
     }

@@ -282,6 +282,7 @@ static void a_column_that_cannot_be_cut_along_is_refused(void **state) /* T4.16,
         {{{"id", 2}, {"ver", 3}},
          {"snapshot_keys", "ver", "timestamp", "every update moves its row"}},
         {{{"nope", 4}}, {"snapshot_keys", "nope", "dbo_orders", "does not capture"}},
+        {{{"id", 2}, {"ID", 2}}, {"snapshot_keys", "id", "twice"}},
     };
     World *world = world_open(state, 1);
 
