@@ -38,8 +38,9 @@ static Str describe(Arena *arena, const Outcome *outcome)
                                                         (long long)result->waves_applied,
                                                         result->waves_applied == 1 ? "" : "s");
     return str_printf(
-        arena, "%.*s: %lld rows written, %lld deleted%.*s, %s%s%s", STR_ARG(outcome->name),
-        (long long)result->rows_written, (long long)result->rows_deleted, STR_ARG(waves),
+        arena, "%.*s: %lld row%s written, %lld deleted%.*s, %s%s%s", STR_ARG(outcome->name),
+        (long long)result->rows_written, result->rows_written == 1 ? "" : "s",
+        (long long)result->rows_deleted, STR_ARG(waves),
         result->applied_lsn.is_set ? "applied up to " : "no change applied yet",
         result->applied_lsn.is_set ? position.text : "", result->rebuilt ? " (rebuilt)" : "");
 }

@@ -29,15 +29,6 @@ static const Schema plans_schema = {.columns = plans_columns, .column_count = 3}
 
 /* --- opening --- */
 
-static Str with_suffix(Arena *arena, Str name)
-{
-    if (str_ends_with(name, STR("`")))
-        return str_printf(arena, "%.*s" SUFFIX "`", STR_ARG(str_slice(name, 0, name.len - 1)));
-    while (name.len > 1 && name.ptr[name.len - 1] == '/')
-        name.len--;
-    return str_printf(arena, "%.*s" SUFFIX, STR_ARG(name));
-}
-
 static Str path_with_suffix(Arena *arena, Str path)
 {
     while (path.len > 1 && path.ptr[path.len - 1] == '/')
@@ -45,9 +36,15 @@ static Str path_with_suffix(Arena *arena, Str path)
     return str_printf(arena, "%.*s" SUFFIX, STR_ARG(path));
 }
 
+static Str label_with_suffix(Arena *arena, Str label)
+{
+    if (!str_ends_with(label, STR("`"))) return path_with_suffix(arena, label);
+    return str_printf(arena, "%.*s" SUFFIX "`", STR_ARG(str_slice(label, 0, label.len - 1)));
+}
+
 TableRef plans_ref_of_bronze(Arena *arena, const TableRef *bronze)
 {
-    return (TableRef){.label = with_suffix(arena, bronze->label),
+    return (TableRef){.label = label_with_suffix(arena, bronze->label),
                       .path  = path_with_suffix(arena, bronze->path)};
 }
 
