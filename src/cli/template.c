@@ -24,6 +24,40 @@ bool template_tells_streams_apart(SettingId id, Str text)
     return holds(text, "{ci}") || (is_table(id) && holds(text, "{table}"));
 }
 
+static bool is_mark(Str text)
+{
+    return str_equal_c(text, "{ci}") || str_equal_c(text, "{schema}") ||
+           str_equal_c(text, "{table}");
+}
+
+static bool is_word(Str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!(text.ptr[i] == '_' || (text.ptr[i] >= 'a' && text.ptr[i] <= 'z') ||
+              (text.ptr[i] >= 'A' && text.ptr[i] <= 'Z')))
+            return false;
+    return text.len > 0;
+}
+
+/* A word in braces that stands for nothing would become part of every stream's path, braces and all. One stream's own
+ * name may hold what it likes. */
+static bool check_marks(const SettingValue *value, SettingId id, Str text, Err *err)
+{
+    ptrdiff_t open, close;
+
+    for (size_t at = 0; (open = str_find_char(text, '{', at)) >= 0; at = (size_t)open + 1) {
+        if ((close = str_find_char(text, '}', (size_t)open)) < 0) return true;
+        Str mark = str_slice(text, (size_t)open, (size_t)close + 1);
+        if (is_word(str_slice(mark, 1, mark.len - 1)) && !is_mark(mark))
+            return err_set(err, ERR_CONFIG,
+                           "%.*s: %s is \"%.*s\", and %.*s stands for nothing; allowed: {ci}, the "
+                           "capture instance, {schema} and {table}, its source table",
+                           STR_ARG(value->origin), setting_spec(id)->key, STR_ARG(text),
+                           STR_ARG(mark));
+    }
+    return true;
+}
+
 bool template_check_defaults(const Config *config, Err *err)
 {
     for (size_t i = 0; i < COUNT_OF(own_names); i++) {
@@ -31,6 +65,9 @@ bool template_check_defaults(const Config *config, Err *err)
         const SettingValue *shared = &config->shared.values[id];
         size_t              users  = 0;
 
+        if (!check_marks(shared, id, shared->text, err) ||
+            !check_marks(shared, id, shared->label, err))
+            return false;
         for (size_t s = 0; s < config->stream_count; s++)
             users += !config->streams[s].values[id].is_set;
         if (!shared->is_set || users < 2 || template_tells_streams_apart(id, shared->text))
@@ -61,51 +98,6 @@ bool template_needs_source(const ChosenStream *streams, size_t count)
 typedef struct Names {
     Str ci, schema, table; /* the last two empty: not asked for */
 } Names;
-
-static bool is_mark(Str text)
-{
-    return str_equal_c(text, "{ci}") || str_equal_c(text, "{schema}") ||
-           str_equal_c(text, "{table}");
-}
-
-static bool is_word(Str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (!(text.ptr[i] == '_' || (text.ptr[i] >= 'a' && text.ptr[i] <= 'z') ||
-              (text.ptr[i] >= 'A' && text.ptr[i] <= 'Z')))
-            return false;
-    return text.len > 0;
-}
-
-/* A word in braces that stands for nothing would become part of a path, braces and all. */
-static bool check_marks(const SettingValue *value, SettingId id, Str text, Err *err)
-{
-    ptrdiff_t open, close;
-
-    for (size_t at = 0; (open = str_find_char(text, '{', at)) >= 0; at = (size_t)open + 1) {
-        if ((close = str_find_char(text, '}', (size_t)open)) < 0) return true;
-        Str mark = str_slice(text, (size_t)open, (size_t)close + 1);
-        if (is_word(str_slice(mark, 1, mark.len - 1)) && !is_mark(mark))
-            return err_set(err, ERR_CONFIG,
-                           "%.*s: %s is \"%.*s\", and %.*s stands for nothing; allowed: {ci}, the "
-                           "capture instance, {schema} and {table}, its source table",
-                           STR_ARG(value->origin), setting_spec(id)->key, STR_ARG(text),
-                           STR_ARG(mark));
-    }
-    return true;
-}
-
-static bool check_streams(const ChosenStream *streams, size_t count, Err *err)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t n = 0; n < COUNT_OF(own_names); n++) {
-            const SettingValue *value = &streams[i].settings.values[own_names[n]];
-            if (!check_marks(value, own_names[n], value->text, err) ||
-                !check_marks(value, own_names[n], value->label, err))
-                return false;
-        }
-    return true;
-}
 
 /* "." and "..", and what holds a separator, would lead elsewhere. */
 static bool check_part(const SettingValue *value, SettingId id, Str part, Err *err)
@@ -253,7 +245,6 @@ bool template_fill(ChosenStream *streams, size_t count, Env *env, Arena *arena, 
 {
     Names *names = ARENA_ARRAY(arena, Names, count);
 
-    if (!check_streams(streams, count, err)) return false;
     if (template_needs_source(streams, count) &&
         !ask_source(streams, names, count, env, arena, err))
         return false;

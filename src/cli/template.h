@@ -10,7 +10,7 @@
 /* Whether a text that several streams share makes a name for each: app_id and checkpoint need
  * {ci}, a table {ci} or {table}. */
 bool template_tells_streams_apart(SettingId id, Str text);
-/* ERR_CONFIG when `defaults` gives several streams one name. */
+/* ERR_CONFIG when `defaults` gives several streams one name, or has a word in braces that is none of the three. */
 bool template_check_defaults(const Config *config, Err *err) MUST_CHECK;
 /* Whether a stream's names hold {schema} or {table}, which the source has to be asked for. */
 bool template_needs_source(const ChosenStream *streams, size_t count);

@@ -123,30 +123,36 @@ static void a_name_that_makes_no_folder_is_refused(void **state)
     arena_close(arena);
 }
 
-/* Of one stream too, where nothing else would notice. */
+/* In what streams share; a name of one stream's own may hold braces. */
 static void a_word_in_braces_that_stands_for_nothing_is_refused(void **state)
 {
     static const struct {
         const char *bronze, *label, *unknown;
-    } cases[]    = {{"b/{tabel}", "", "{tabel}"},
-                    {"b/{schema}/{table}/{capture_instance}", "", "{capture_instance}"},
-                    {"b/{}/{1}/{{ci}", "", NULL},
-                    {"b/{", "", NULL},
-                    {"b/x", "main.{CI}", "{CI}"}};
-    Arena *arena = arena_new();
+    } cases[]           = {{"b/{table}/{tabel}", "", "{tabel}"},
+                           {"b/{schema}/{table}/{capture_instance}", "", "{capture_instance}"},
+                           {"b/{}/{1}/{{ci}", "", NULL},
+                           {"b/{ci}{", "", NULL},
+                           {"b/{ci}", "main.{CI}", "{CI}"}};
+    Arena   *arena      = arena_new();
+    Settings streams[2] = {0};
+    Config   config     = {.streams = streams, .stream_count = 2};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        ChosenStream chosen[] = {stream("dbo_a", settings_of(cases[i].bronze, "{ci}", "c/{ci}"))};
-        Err          err      = ERR_INIT;
+        Err err = ERR_INIT;
 
-        chosen[0].settings.values[SET_BRONZE].label = str_from_c(cases[i].label);
-        assert_int_equal(template_fill(chosen, 1, NULL, arena, &err), !cases[i].unknown);
+        config.shared                          = settings_of(cases[i].bronze, "{ci}", "c/{ci}");
+        config.shared.values[SET_BRONZE].label = str_from_c(cases[i].label);
+        assert_int_equal(template_check_defaults(&config, &err), !cases[i].unknown);
         if (!cases[i].unknown) continue;
         assert_err(&err, ERR_CONFIG, "f.yaml:3: bronze is ");
         assert_non_null(strstr(err.message, "stands for nothing; allowed: {ci}"));
         assert_non_null(strstr(err.message, cases[i].unknown));
     }
+    ChosenStream own[] = {stream("dbo_a", settings_of("b/{y}", "{y}", "c/{y}"))};
+    Err          err   = ERR_INIT;
+    assert_ok(template_fill(own, 1, NULL, arena, &err), &err);
+    assert_str_is(own[0].settings.values[SET_BRONZE].text, "b/{y}");
     arena_close(arena);
 }
 
