@@ -145,10 +145,10 @@ static bool check_rows(const Optimize *run, const DeltaFile *const *files, size_
                    (long long)add->row_count, (long long)want);
 }
 
-static bool write_bin(Optimize *run, OptimizeBin *bin, DeltaWriter *writer, Err *err)
+static bool write_files(Optimize *run, OptimizeBin *bin, DeltaWriter *writer, Err *err)
 {
     Arena            *scratch = arena_new();
-    const DeltaFile **files   = ARENA_ARRAY(scratch, const DeltaFile *, bin->file_count);
+    const DeltaFile **files   = ARENA_ARRAY(scratch, const DeltaFile *, bin->file_count + 1);
     bool              ok      = true;
 
     if (!find_files(run, bin, files)) {
@@ -161,8 +161,61 @@ static bool write_bin(Optimize *run, OptimizeBin *bin, DeltaWriter *writer, Err 
              delta_writer_publish(writer, &bin->add, 1, err);
     }
     arena_close(scratch);
-    run->file_done += (int64_t)bin->file_count;
     return ok;
+}
+
+/* The files of the bin without those that hold large values; one file alone is worth it for its deleted rows only. */
+static void keep_others(OptimizeBin *bin, const DeltaFile *const *files, const bool *large)
+{
+    size_t kept = 0, last = 0;
+
+    for (size_t i = 0; i < bin->file_count; i++) {
+        if (large[i]) {
+            bin->size_bytes -= MAX(files[i]->size_bytes, 0);
+            continue;
+        }
+        last              = i;
+        bin->keys[kept++] = bin->keys[i];
+    }
+    bin->file_count = kept;
+    bin->is_dropped = kept == 0 || (kept == 1 && !delta_file_has_vector(files[last]));
+}
+
+/* Memory had no room for the bin. Where that may be for large values, which are best off in files of their own, their
+ * files stay as they are; `*left_out` 0: there are none. */
+static bool leave_large(Optimize *run, OptimizeBin *bin, size_t *left_out, Err *err)
+{
+    Arena            *scratch = arena_new();
+    size_t            count   = bin->file_count;
+    const DeltaFile **files   = ARENA_ARRAY(scratch, const DeltaFile *, count + 1);
+    bool             *large   = ARENA_ARRAY(scratch, bool, count + 1);
+    bool              ok      = true;
+
+    *left_out = 0;
+    if (find_files(run, bin, files)) {
+        ok = files_find_large(run->table, run->session, files, count, large, err);
+        for (size_t i = 0; ok && i < count; i++)
+            *left_out += large[i];
+        if (ok && *left_out > 0) keep_others(bin, files, large);
+    }
+    arena_close(scratch);
+    return ok;
+}
+
+static bool write_bin(Optimize *run, OptimizeBin *bin, DeltaWriter *writer, Err *err)
+{
+    Err    ignored = ERR_INIT;
+    size_t left;
+
+    run->file_done += (int64_t)bin->file_count;
+    if (write_files(run, bin, writer, err)) return true;
+    if (err->code != ERR_LIMIT || !leave_large(run, bin, &left, &ignored) || left == 0)
+        return false;
+    log_info(run->table->context->log, "delta",
+             "files that memory_limit has no room for were left as they are",
+             LOG_STR("table", run->table->place.path), LOG_I64("files", left));
+    err_clear(err);
+    return bin->is_dropped || write_files(run, bin, writer, err);
 }
 
 /* --- committing --- */

@@ -1,6 +1,8 @@
 /* Rows of several files as one stream, in order (delta.md 2.16). */
 #include "delta/optimize.h"
 
+#include "delta/large_rows.h"
+
 /* A file that may have several row groups is read by several threads, whose rows come as they
  * will; its rows are sorted by their place then. */
 #define SURELY_ONE_GROUP_BYTES (INT64_C(2) << 20)
@@ -25,8 +27,8 @@ static Str select_sql(const FilesRows *rows, const DeltaFile *file, Str scan)
         buf_printf(&sql, "%s%.*s", i == 0 ? "SELECT " : ", ",
                    STR_ARG(duck_quote_identifier(rows->arena, schema->columns[i].name)));
     buf_printf(&sql, " FROM %.*s", STR_ARG(scan));
-    if (file->size_bytes > SURELY_ONE_GROUP_BYTES || file->row_count < 0 ||
-        file->row_count > SURELY_ONE_GROUP_ROWS)
+    if (file->row_count != 1 && (file->size_bytes > SURELY_ONE_GROUP_BYTES || file->row_count < 0 ||
+                                 file->row_count > SURELY_ONE_GROUP_ROWS))
         buf_append_c(&sql, " ORDER BY \"__$row\"");
     return buf_str(&sql);
 }
@@ -83,4 +85,37 @@ RowStream *files_rows_open(DeltaTable *table, DuckSession *session, const DeltaF
                         .file_count = file_count,
                         .arena      = arena_new()};
     return &rows->base;
+}
+
+/* --- large values --- */
+
+/* Our row groups end at half of that, so a column's pages are larger only with a large value among them. */
+static bool is_large(DeltaTable *table, DuckSession *session, const DeltaFile *file, Arena *arena,
+                     bool *out, Err *err)
+{
+    int64_t bytes;
+    Str     path, local;
+
+    if (!delta_path_resolve(table->place.path, file->path, arena, &path, err) ||
+        !store_fetch_local(table->context->store, path, arena, &local, err))
+        return false;
+    Str sql = str_printf(
+        arena,
+        "SELECT coalesce(max(total_uncompressed_size), 0)::BIGINT FROM parquet_metadata(%.*s)",
+        STR_ARG(duck_quote_literal(arena, local)));
+    if (!duck_query_i64(session, sql, &bytes, NULL, err)) return false;
+    *out = bytes >= (int64_t)LARGE_ROW_BYTES;
+    return true;
+}
+
+bool files_find_large(DeltaTable *table, DuckSession *session, const DeltaFile *const *files,
+                      size_t file_count, bool *large_out, Err *err)
+{
+    Arena *scratch = arena_new();
+    bool   ok      = true;
+
+    for (size_t i = 0; ok && i < file_count; i++)
+        ok = is_large(table, session, files[i], scratch, &large_out[i], err);
+    arena_close(scratch);
+    return ok;
 }

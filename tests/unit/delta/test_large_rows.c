@@ -270,6 +270,56 @@ static void rows_go_by_vector_and_compaction_takes_the_rest(void **state)
     world_close(world);
 }
 
+/* Text that no codec makes small. */
+static void scramble(Blocks *blocks)
+{
+    char    *text  = (char *)(uintptr_t)blocks->large.ptr;
+    uint64_t state = 1;
+
+    for (size_t i = 0; i < blocks->large.len; i++) {
+        state   = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+        text[i] = (char)('0' + (state >> 58));
+    }
+}
+
+/* Queries read what is put together, and no stream of rows makes their share of memory_limit larger. What they have no
+ * room for is in files of its own already, and stays there; the rest is compacted as ever. */
+static void values_larger_than_a_share_stay_where_they_are(void **state)
+{
+    static const int sizes[] = {3, -2, -1, 2}; /* ids 0 to 3, 4, 5, 6 to 7; large: 4 and 5 */
+    DuckOptions      small   = {
+               .memory_limit_bytes = INT64_C(48) << 20, .threads = 2, .temp_directory = STR("/tmp")};
+    DeltaOptimize  options = {.purpose = STR("optimize")};
+    Duck          *duck    = NULL;
+    Err            err     = ERR_INIT;
+    DeltaOptimized done;
+    DeltaAdds      adds;
+
+    (void)state;
+    assert_ok(duck_open(&small, &duck, &err), &err);
+    World      *world  = world_new((void **)&duck);
+    DeltaTable *table  = create_table(world, "t");
+    Blocks      blocks = blocks_of_bytes(world, sizes, COUNT_OF(sizes), (size_t)40 << 20);
+    scramble(&blocks);
+    append_files(world, table, &blocks, &adds);
+    for (int again = 0; again <= 1; again++) {
+        assert_ok(delta_table_optimize(table, &options, &done, &world->err), &world->err);
+        assert_int_equal(done.removed_count, again ? 0 : 2);
+        assert_int_equal(done.dropped_count, 0);
+        assert_int_equal(delta_table_get_file_count(table), 3);
+    }
+    assert_int_equal(query_table(world, table, "SELECT sum(id)::BIGINT FROM %s"), 28);
+    assert_int_equal(file_of_id(world, table, STR("4"))->row_count, 1);
+    assert_int_equal(file_of_id(world, table, STR("5"))->row_count, 1);
+    assert_int_equal(file_of_id(world, table, STR("0"))->row_count, 6);
+    assert_int_equal(count_files(world, "t"),
+                     5); /* with the two that were removed, and nothing half-written */
+    arena_close(blocks.arena);
+    delta_table_close(table);
+    world_close(world);
+    duck_close(duck);
+}
+
 static int64_t bytes_below(const char *path)
 {
     DIR           *directory = opendir(path);
@@ -317,6 +367,7 @@ int main(void)
         cmocka_unit_test(large_rows_get_files_of_their_own),
         cmocka_unit_test(statistics_of_a_large_row_are_short_and_hide_nothing),
         cmocka_unit_test(rows_go_by_vector_and_compaction_takes_the_rest),
+        cmocka_unit_test(values_larger_than_a_share_stay_where_they_are),
         cmocka_unit_test(a_read_that_fails_leaves_no_file_of_it),
     };
     return RUN_DELTA_TESTS(tests);
