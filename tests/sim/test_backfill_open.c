@@ -348,6 +348,78 @@ static void a_table_without_a_way_to_cut_it_is_warned_of_once(void **state) /* T
     }
 }
 
+/* "c0 int NOT NULL, c1 int NOT NULL": what `fmt` makes of each number below `count`. */
+static const char *list_columns(World *world, int count, const char *fmt)
+{
+    Str list = STR_EMPTY;
+
+    for (int i = 0; i < count; i++)
+        list = str_printf(world_arena(world), "%.*s%sc%d%s", STR_ARG(list), i ? ", " : "", i, fmt);
+    return str_c(world_arena(world), list);
+}
+
+/* All columns but the last are equal in pairs of rows, so that ranges begin and end in the middle of each. */
+static void create_wide_key(World *world, int columns)
+{
+    Str values = STR_EMPTY;
+
+    for (int i = 0; i < columns; i++)
+        values = str_printf(world_arena(world), "%.*s%s%s", STR_ARG(values), i ? ", " : "",
+                            i + 1 < columns ? "value / 5" : "value");
+    world_exec(world, "CREATE TABLE dbo.orders (%s, PRIMARY KEY (%s))",
+               list_columns(world, columns, " int NOT NULL"), list_columns(world, columns, ""));
+    world_exec(world, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = "
+                      "N'orders', @role_name = NULL, @supports_net_changes = 0");
+    world_commit(world, "INSERT INTO dbo.orders SELECT %s FROM GENERATE_SERIES(0, 19)",
+                 str_c(world_arena(world), values));
+}
+
+/* Between two keys of 16 columns a statement would need more parameters than the server takes. */
+static void a_key_of_more_columns_than_a_statement_has_room_for_is_one_chunk(void **state)
+{
+    for (int columns = 15; columns <= 16; columns++) {
+        World          *world   = world_open(state, 1);
+        BackfillOptions options = shop_backfill(3, 2);
+        BackfillResult  result;
+
+        create_wide_key(world, columns);
+        (void)shop_run_chunked(world);
+        assert_int_equal(world_line_count(world, "WARN snapshot"), columns == 16);
+        assert_int_equal(world_line_count(world, "a key of 16 columns is more than a statement"),
+                         columns == 16);
+        result = world_backfill(world, &options);
+        assert_int_equal(result.state, BACKFILL_DONE);
+        assert_int_equal(result.chunks_total.value, columns == 16 ? 1 : 7);
+        assert_rows(world, "20|20\n",
+                    "SELECT count(*), count(DISTINCT c%d) FROM {" BRONZE "} WHERE _operation = 0",
+                    columns - 1);
+        (void)shop_run_chunked(world);
+        Str          key   = str_printf(world_arena(world), "c%d", columns - 1);
+        ApplyOptions apply = world_apply_options(&key, 1);
+        (void)world_apply(world, &apply);
+        assert_silver_is_source(world, "orders", list_columns(world, columns, ""));
+        world_close(world);
+    }
+}
+
+/* Nobody would find out but by planning, and then the snapshot is open. */
+static void so_many_columns_are_no_choice(void **state)
+{
+    World *world = world_open(state, 1);
+    Str    names[16];
+
+    world_create(
+        world, "orders",
+        str_c(world_arena(world), str_printf(world_arena(world), "id int NOT NULL PRIMARY KEY, %s",
+                                             list_columns(world, 16, " int NULL"))));
+    world_commit(world, "INSERT INTO dbo.orders (id) VALUES (1), (2), (3)");
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        names[i] = str_printf(world_arena(world), "c%zu", i);
+    refuse_keys(world, names, COUNT_OF(names),
+                (const char *const[]){"snapshot_keys", "16 columns", "15 columns", NULL});
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +433,8 @@ int main(void)
         cmocka_unit_test(a_column_that_cannot_be_cut_along_is_refused),
         cmocka_unit_test(an_index_with_a_rowversion_is_planned_and_read),
         cmocka_unit_test(a_table_without_a_way_to_cut_it_is_warned_of_once),
+        cmocka_unit_test(a_key_of_more_columns_than_a_statement_has_room_for_is_one_chunk),
+        cmocka_unit_test(so_many_columns_are_no_choice),
     };
     return cmocka_run_group_tests(tests, world_duck_setup, world_duck_teardown);
 }

@@ -203,9 +203,43 @@ static void parameters_stand_in_the_order_of_their_marks(void **state)
     }
 }
 
+static size_t count_params(size_t n)
+{
+    Arena     *arena   = arena_new();
+    KeyColumn *columns = ARENA_ARRAY(arena, KeyColumn, n);
+    KeyPart   *lo = ARENA_ARRAY(arena, KeyPart, n), *hi = ARENA_ARRAY(arena, KeyPart, n);
+    Buf        buf    = buf_new(arena, 0);
+    KeyParams  params = {0};
+    Err        err    = ERR_INIT;
+
+    for (size_t c = 0; c < n; c++) {
+        columns[c] = (KeyColumn){
+            .name = str_printf(arena, "k%zu", c), .bound = STR("?"), .is_nullable = true};
+        lo[c].text = STR("1");
+        hi[c].text = STR("2");
+    }
+    KeyPieces pieces = key_pieces(arena, n, lo, hi);
+    for (size_t i = 0; i < pieces.piece_count; i++)
+        assert_ok(
+            key_piece_where(arena, &pieces.pieces[i], columns, n, lo, hi, &buf, &params, &err),
+            &err);
+    size_t count = params.count;
+    arena_close(arena);
+    return count;
+}
+
+/* Of how many columns a key may be: mssql_cut_table refuses more. */
+static void fifteen_columns_fit_into_a_statement(void **state)
+{
+    (void)state;
+    assert_in_range(count_params(15), 1, 2100);
+    assert_true(count_params(16) > 2100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fifteen_columns_fit_into_a_statement),
         property_test(pieces_hold_exactly_the_range_each_row_once),
         property_test(neighbouring_ranges_hold_every_row_once),
         property_test(parameters_stand_in_the_order_of_their_marks),
