@@ -61,10 +61,21 @@ static bool read_options(const Invocation *invocation, SeedOptions *out, Err *er
     return read_as_of(invocation->flags[FLAG_AS_OF_COMMIT], out, err);
 }
 
+/* What the shell made of a pattern without quotes: its first file is --from's, the others are arguments. */
+static bool check_arguments(const Invocation *invocation, Err *err)
+{
+    if (invocation->arguments.count <= 1) return true;
+    return err_set(err, ERR_USAGE,
+                   "tidelake seed takes one capture instance, and %.*s and %.*s are given; a "
+                   "pattern of files stands in quotes: --from 'copy/*.parquet'",
+                   STR_ARG(invocation->arguments.items[0]),
+                   STR_ARG(invocation->arguments.items[1]));
+}
+
 bool cmd_seed(Invocation *invocation, Err *err)
 {
     SeedOptions options;
 
-    return read_options(invocation, &options, err) &&
+    return check_arguments(invocation, err) && read_options(invocation, &options, err) &&
            snapshot_command_run(invocation, append, &options, err);
 }

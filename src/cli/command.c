@@ -44,7 +44,7 @@ static const FlagSpec flag_specs[FLAG_COUNT] = {
      "when the copy began to be read, UTC (2026-09-28T13:55:00) or with an offset, or an LSN "
      "(0x...) recorded before: every commit up to it must be in the copy"},
     {FLAG_ALLOW_MISSING_COLUMNS, "--allow-missing-columns", NULL,
-     "captured columns that the copy lacks become NULL"},
+     "captured columns that the copy lacks become NULL, but those of the key"},
     {FLAG_RESEED, "--reseed", NULL,
      "append the copy next to an older snapshot: silver is then rebuilt from the copy"},
 };

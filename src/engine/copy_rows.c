@@ -45,21 +45,49 @@ static bool cast_column(const CopyReading *reading, size_t column, const CopyCol
                STR_ARG(column_type_sql_name(arena, want->type)));
 }
 
-static bool check_missing(const CopyReading *reading, const CopyColumn *columns, Arena *scratch,
-                          Err *err)
+static bool is_of_key(const CopyReading *reading, Str name)
+{
+    const CaptureInstance *instance = reading->instance;
+
+    for (size_t i = 0; i < instance->key_column_count; i++)
+        if (str_equal_ignoring_case(instance->key_columns[i], name)) return true;
+    return false;
+}
+
+/* Captured columns that the copy lacks, with commas; those of the key alone. */
+static Str missing_names(const CopyReading *reading, const CopyColumn *columns, bool of_key,
+                         Arena *scratch)
 {
     Buf names = buf_new(scratch, 0);
 
-    if (reading->allows_missing) return true;
-    for (size_t i = 0; i < reading->captured->column_count && names.len < 600; i++)
-        if (columns[i].source.len == 0 && !is_computed(reading, i))
-            buf_printf(&names, "%s%.*s", names.len ? ", " : "",
-                       STR_ARG(reading->captured->columns[i].name));
-    return names.len == 0 ||
+    for (size_t i = 0; i < reading->captured->column_count && names.len < 600; i++) {
+        Str name = reading->captured->columns[i].name;
+
+        if (columns[i].source.len == 0 && !is_computed(reading, i) &&
+            (!of_key || is_of_key(reading, name)))
+            buf_printf(&names, "%s%.*s", names.len ? ", " : "", STR_ARG(name));
+    }
+    return buf_str(&names);
+}
+
+/* Rows whose key is NULL would fall on each other in silver, and no change would ever meet them. */
+static bool check_missing(const CopyReading *reading, const CopyColumn *columns, Arena *scratch,
+                          Err *err)
+{
+    Str of_key = missing_names(reading, columns, true, scratch);
+    Str names  = missing_names(reading, columns, false, scratch);
+
+    if (reading->allows_missing && of_key.len > 0)
+        return err_set(err, ERR_STATE,
+                       "the copy lacks columns of the key of %.*s: %.*s; --allow-missing-columns "
+                       "is for others: without its key no row can be told from another",
+                       STR_ARG(reading->instance_name), STR_ARG(of_key));
+    return reading->allows_missing || names.len == 0 ||
            err_set(err, ERR_STATE,
                    "the copy lacks captured columns of %.*s: %.*s; with --allow-missing-columns "
-                   "they become NULL",
-                   STR_ARG(reading->instance_name), STR_ARG(buf_str(&names)));
+                   "%s NULL",
+                   STR_ARG(reading->instance_name), STR_ARG(names),
+                   of_key.len > 0 ? "those that are not of its key become" : "they become");
 }
 
 static bool check_file(CopyReading *reading, size_t file, Arena *scratch, Err *err)

@@ -222,10 +222,15 @@ def what_is_no_copy_is_refused_and_named(folder):  # T3.8
                               "mark": "hunter2", "moment": "25:00:00", "raw": "hunter2", "yes": "2", "ratio": "hunter2"}.items():
             line = f"1,{value}" if column != "id" else f"{value},"
             refused(f"id,{column if column != 'id' else 'label'}\n7,\n{line}\n", "copy.csv", f"a value of column {column} cannot be cast to")
-        refused("id,label\n1,a\n", "lacks captured columns of dbo_crate", "weight, packed, day", "--allow-missing-columns", options=())
+        refused("id,label\n1,a\n", "lacks captured columns of dbo_crate", "weight, packed, day", "--allow-missing-columns they become NULL", options=())
+        refused("label\na\n", "lacks columns of the key of dbo_crate: id;", "without its key no row can be told from another")
+        refused("label\na\n", "id, weight", "those that are not of its key become NULL", options=())
         refused("PAR1 not really", "copy.parquet", name="copy.parquet")
         refused("", "copy.parquet", name="copy.parquet")
         refused("id\n", "must end in .parquet", name="copy.txt")
+        unquoted = tidelake("seed", "dbo_crate", "--from", "one.csv", "two.csv", "--as-of", lsn)
+        equal(unquoted.code, 2, unquoted.stderr)
+        holds(unquoted.last_error(), "dbo_crate and two.csv are given", "in quotes: --from 'copy/*.parquet'")
         missing = seed(lake, folder / "nothing/*.parquet", lsn)
         equal(missing.code, 1)
         holds(missing.last_error(), "no file is called", "no Delta table is there")
