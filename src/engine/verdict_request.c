@@ -25,7 +25,7 @@ bool verdict_read(Env *env, const TableRef *control_ref, Str table_label, Verdic
         log_warn(env->log, "verdict",
                  "no control table yet: before the first batch that is expected, else the name is "
                  "wrong",
-                 LOG_STR("control", control_ref->label));
+                 LOG_STR("control", control_ref->label), LOG_STR("path", control_ref->path));
     control_close(control);
     now_us             = clock_utc_us(env->clock);
     out->verdict_age_s = age_of(out->row.finalized_until, now_us);
