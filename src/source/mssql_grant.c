@@ -145,11 +145,21 @@ bool mssql_explain_table_error(const Mssql *mssql, Str source_schema, Str source
                           STR_ARG(table), STR_ARG(grant_text(mssql, table, scratch))));
     else if (err->native == 208)
         reword(err, ERR_SOURCE_STATE,
-               str_printf(scratch, "the source table %.*s is gone or not visible to the login",
+               str_printf(scratch,
+                          "the source table %.*s is gone or not visible to the login: when it was "
+                          "renamed, run this again; else grant SELECT on it",
                           STR_ARG(table)));
     else if (err->native == 207)
         reword(err, ERR_SCHEMA_CHANGED,
-               str_printf(scratch, "the source table %.*s lost a column that was to be read",
+               str_printf(scratch,
+                          "the source table %.*s lost a column that was to be read: run this "
+                          "again, it goes on without that column",
+                          STR_ARG(table)));
+    else if (err->code == ERR_SCHEMA_CHANGED && err->native == 0)
+        reword(err, ERR_SCHEMA_CHANGED,
+               str_printf(scratch,
+                          "a column of the source table %.*s changed meanwhile: run this again, it "
+                          "goes on, or says what bronze needs for that",
                           STR_ARG(table)));
     else if (is_value_error(err->native))
         reword(err, ERR_SCHEMA_CHANGED,
