@@ -446,16 +446,32 @@ bool command_parse(int argc, char **argv, Invocation *invocation, Err *err)
 
 /* --- help --- */
 
+/* What stands for an option's value. */
+static const char *value_word(SettingType type)
+{
+    switch (type) {
+    case SETTING_BOOL: return "";
+    case SETTING_INTEGER:
+    case SETTING_DECIMAL: return " N";
+    case SETTING_DURATION: return " TIME";
+    case SETTING_SIZE: return " SIZE";
+    case SETTING_TABLE: return " PATH";
+    case SETTING_LIST: return " A,B";
+    case SETTING_LSN: return " LSN";
+    case SETTING_COLUMNS: return " COLUMNS";
+    case SETTING_TEXT:
+    case SETTING_CHOICE: return " VALUE";
+    }
+    return " VALUE";
+}
+
 static void print_setting(SettingId id)
 {
     const SettingSpec *spec = setting_spec(id);
     char               option[80];
     size_t             name_len;
 
-    (void)snprintf(option, sizeof option, "--%s%s", spec->key,
-                   spec->type == SETTING_BOOL   ? ""
-                   : spec->type == SETTING_LIST ? " A,B"
-                                                : " VALUE");
+    (void)snprintf(option, sizeof option, "--%s%s", spec->key, value_word(spec->type));
     for (name_len = 2; option[name_len] && option[name_len] != ' '; name_len++)
         if (option[name_len] == '_') option[name_len] = '-';
     printf("  %-32s %s", option, spec->help);
@@ -478,7 +494,8 @@ static void print_flag(FlagId id)
 
 void command_print_help(const Command *command)
 {
-    printf("tidelake %s %s\n\n%c%s.\n\nOptions (they override the configuration file):\n",
+    printf("tidelake %s %s\n\n%c%s.\n\nOptions (they override the configuration file; "
+           "times are 100ms, 10s, 5m, 2h, 30d, sizes 512MB, 1GB):\n",
            command->name, command->synopsis, command->help[0] - 'a' + 'A', command->help + 1);
     for (size_t i = 0; i < command->setting_count; i++)
         print_setting(command->settings[i]);
