@@ -40,6 +40,9 @@ static Str describe(Arena *arena, const Outcome *outcome)
     if (!outcome->ok && !result->snapshot.is_set)
         return str_printf(arena, "%.*s: %s", STR_ARG(outcome->name),
                           outcome->err.code == ERR_CANCELLED ? "stopped" : "failed");
+    if (result->state == BACKFILL_NO_SNAPSHOT) /* nothing is there to be counted */
+        return str_printf(arena, "%.*s: %s: %.*s", STR_ARG(outcome->name),
+                          backfill_state_name(result->state), STR_ARG(result->reason));
     return str_printf(arena, "%.*s: %s, %lld of %.*s chunks, %lld rows in %lld wave%s%s%.*s%s",
                       STR_ARG(outcome->name), backfill_state_name(result->state),
                       (long long)result->chunks_done, STR_ARG(total), (long long)result->rows,

@@ -113,6 +113,7 @@ def a_backfill_says_where_it_is(folder):
         nothing = tidelake(*backfill(lake, "orders"), "--json", "--require-done")
         equal(nothing.code, 6, nothing.stderr)
         equal(nothing.json()["state"], "no_snapshot")
+        holds(tidelake(*backfill(lake, "orders"), check=True).stdout, "dbo_orders: no_snapshot: no chunked snapshot of")
         equal((lake.folder / "ops/facts").exists(), False, "a table of a name that may be misspelt")
         holds(nothing.last_error(), "dbo_orders is not complete: no chunked snapshot of", "--bootstrap --snapshot chunked")
         tidelake(*stream(lake, "orders"), "--trigger", "available-now", check=True)
