@@ -59,9 +59,12 @@ static void walk_all(KeyRows *model, const KeyWalk *walk, Arena *arena, BoundLis
     *LIST_PUSH(arena, bounds) = at;
 }
 
-static void assert_tiles(const KeyRows *model, const BoundList *bounds, const KeyWalk *walk)
+/* Every row up to MAX, which is the row at `max`, is in one chunk; none is empty. */
+static void assert_tiles(const KeyRows *model, const BoundList *bounds, const KeyWalk *walk,
+                         size_t max)
 {
-    size_t seen = 0;
+    const KeyPart *end  = bounds->items[bounds->count - 1];
+    size_t         seen = 0, wanted = end ? rows_between(model, NULL, end) : model->count;
 
     for (size_t i = 0; i < bounds->count; i++) {
         size_t held = rows_between(model, i ? bounds->items[i - 1] : NULL, bounds->items[i]);
@@ -70,7 +73,15 @@ static void assert_tiles(const KeyRows *model, const BoundList *bounds, const Ke
         if (!walk->may_repeat) assert_true((int64_t)held <= walk->chunk_rows + 1);
         seen += held;
     }
-    assert_int_equal(seen, model->count);
+    assert_int_equal(seen, wanted);
+    for (size_t k = 0; k <= max; k++)
+        assert_true(range_holds(model, NULL, end, &model->rows[k]));
+}
+
+/* What was inserted above MAX since it was found: any number of the rows. */
+static size_t choose_max(const KeyRows *model, Rng *rng)
+{
+    return rng_below(rng, 3) ? model->count - 1 : (size_t)rng_below(rng, model->count);
 }
 
 static void unique_keys_are_tiled(void **state)
@@ -84,10 +95,14 @@ static void unique_keys_are_tiled(void **state)
         KeyWalk   walk   = {.column_count = 2, .chunk_rows = 1 + (int64_t)rng_below(rng, 10)};
 
         fill(&model, rng, arena, false);
-        walk.max = model.rows[model.count - 1].parts;
+        size_t max = choose_max(&model, rng);
+        walk.max   = model.rows[max].parts;
         walk_all(&model, &walk, arena, &bounds);
-        assert_tiles(&model, &bounds, &walk);
-        assert_null(bounds.items[bounds.count - 1]);
+        assert_tiles(&model, &bounds, &walk, max);
+        const KeyPart *end = bounds.items[bounds.count - 1];
+        if (max + 1 == model.count) assert_null(end);
+        if (max + 1 < model.count) /* the first key after MAX */
+            assert_int_equal(compare_key(end, model.rows[max + 1].parts, 2), 0);
         arena_close(arena);
         rng_close(rng);
     }
@@ -106,10 +121,11 @@ static void values_that_repeat_are_never_split(void **state)
                 .column_count = 1, .chunk_rows = 1 + (int64_t)rng_below(rng, 10), .may_repeat = true};
 
         fill(&model, rng, arena, true);
-        walk.max = model.rows[model.count - 1].parts;
+        size_t max = choose_max(&model, rng);
+        walk.max   = model.rows[max].parts;
         walk_all(&model, &walk, arena, &bounds);
-        assert_tiles(&model, &bounds, &walk);
-        for (size_t i = 0; i + 1 < bounds.count; i++)
+        assert_tiles(&model, &bounds, &walk, max);
+        for (size_t i = 0; i < bounds.count && bounds.items[i]; i++) /* the last end, too */
             for (size_t k = 0; k + 1 < model.count; k++)
                 if (compare_key(model.rows[k].parts, model.rows[k + 1].parts, 1) == 0)
                     assert_int_equal(
