@@ -70,7 +70,11 @@ static bool check_pause_file(Backfill *backfill, Err *err)
             str_printf(backfill->result_arena, "%.*s is there: remove it to go on", STR_ARG(path)));
         return true;
     }
-    return found.code == ERR_NOT_FOUND || err_copy(err, &found);
+    if (found.code == ERR_NOT_FOUND) return true;
+    (void)err_copy(err, &found);
+    return err_context(err,
+                       "whether to pause cannot be told, so no further wave starts; a file of this "
+                       "name pauses, none goes on");
 }
 
 bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err)

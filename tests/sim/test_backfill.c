@@ -5,6 +5,8 @@
 #include "base/list.h"
 #include "support/backfill.h"
 
+#include <errno.h>
+
 static void waves_are_read_until_the_snapshot_is_done(void **state) /* T4.3, T4.23, T4.41 */
 {
     World          *world   = shop_open(state, 1);
@@ -170,6 +172,32 @@ static void a_pause_file_holds_the_next_wave(void **state) /* T4.56 */
     assert_ok(store_remove(world_store(world), STR(CHECKPOINT "/_tidelake/pause"), &err), &err);
     assert_backfill_done(world, &options, 6);
     assert_str_is(shop_chunks(world), "0|0|-|2|2\n1|0|2|4|2\n2|1|4|6|2\n");
+    world_close(world);
+}
+
+/* Something of that name that cannot be looked at: nobody can tell what was meant, and nothing is begun. */
+static void a_pause_file_that_cannot_be_looked_at_starts_nothing(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = process_open(world, "blind");
+    BackfillResult  result;
+
+    shop_open_snapshot(world, 6);
+    process->plan = (FaultPlan){.count_reads          = true,
+                                .fail_at_step         = 1,
+                                .error_errno          = EACCES,
+                                .only_path_containing = STR("_tidelake/pause")};
+    assert_false(process_backfill(process, &options, &result));
+    assert_err(&process->err, ERR_STORE, CHECKPOINT "/_tidelake/pause");
+    assert_err(&process->err, ERR_STORE, "a file of this name pauses, none goes on");
+    assert_false(result.chunks_total.is_set);
+    assert_int_equal(world_version(world, BRONZE), -1);
+    assert_rows(world, "snapshot_open\n", "SELECT event FROM {" PLANS "}");
+    process->plan = (FaultPlan){0};
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    assert_int_equal(result.state, BACKFILL_DONE);
+    process_close(process);
     world_close(world);
 }
 
@@ -457,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_wave_is_as_wide_as_its_time_allows),
         cmocka_unit_test(what_is_committed_behind_the_stamp_only_replays),
         cmocka_unit_test(a_pause_file_holds_the_next_wave),
+        cmocka_unit_test(a_pause_file_that_cannot_be_looked_at_starts_nothing),
         cmocka_unit_test(the_retention_is_kept_at_a_distance),
         cmocka_unit_test(a_clock_behind_adds_no_headroom),
     };
