@@ -181,7 +181,7 @@ static void keep_others(OptimizeBin *bin, const DeltaFile *const *files, const b
     bin->is_dropped = kept == 0 || (kept == 1 && !delta_file_has_vector(files[last]));
 }
 
-/* Memory had no room for the bin. Where that may be for large values, which are best off in files of their own, their
+/* Memory had no room for the bin, or a page has none for a value next to others. Where that may be for large values, which are best off in files of their own, their
  * files stay as they are; `*left_out` 0: there are none. */
 static bool leave_large(Optimize *run, OptimizeBin *bin, size_t *left_out, Err *err)
 {
@@ -212,7 +212,7 @@ static bool write_bin(Optimize *run, OptimizeBin *bin, DeltaWriter *writer, Err 
     if (err->code != ERR_LIMIT || !leave_large(run, bin, &left, &ignored) || left == 0)
         return false;
     log_info(run->table->context->log, "delta",
-             "files that memory_limit has no room for were left as they are",
+             "files with values too large to be put together were left as they are",
              LOG_STR("table", run->table->place.path), LOG_I64("files", left));
     err_clear(err);
     return bin->is_dropped || write_files(run, bin, writer, err);

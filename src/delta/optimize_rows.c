@@ -7,6 +7,8 @@
  * will; its rows are sorted by their place then. */
 #define SURELY_ONE_GROUP_BYTES (INT64_C(2) << 20)
 #define SURELY_ONE_GROUP_ROWS  2048
+/* A page tells its length in 31 bits, and holds what comes before a value in the row group too. */
+#define SHARING_BYTES_MAX (UINT64_C(1) << 30)
 
 typedef struct FilesRows {
     RowStream               base;
@@ -44,6 +46,21 @@ static bool open_next(FilesRows *rows, Err *err)
            duck_query(rows->session, select_sql(rows, file, scan), rows->arena, &rows->open, err);
 }
 
+bool rows_may_share_pages(const RowBlock *block)
+{
+    for (size_t i = 0; i < block->column_count; i++) {
+        const ColumnVector *column = &block->columns[i];
+
+        if (!column_type_is_text(column->type) ||
+            column_size_bytes(column, block->row_count) < SHARING_BYTES_MAX)
+            continue;
+        for (size_t row = 0; row < block->row_count; row++)
+            if (!column_is_null(column, row) && column_str(column, row).len >= SHARING_BYTES_MAX)
+                return false;
+    }
+    return true;
+}
+
 static bool next_rows(RowStream *stream, RowBlock *out, Err *err)
 {
     FilesRows *rows = (FilesRows *)stream;
@@ -55,7 +72,10 @@ static bool next_rows(RowStream *stream, RowBlock *out, Err *err)
             if (!open_next(rows, err)) return false;
         }
         if (!row_stream_next(rows->open, out, err)) return false;
-        if (out->row_count > 0) return true;
+        if (out->row_count > 0)
+            return rows_may_share_pages(out) ||
+                   err_set(err, ERR_LIMIT, "%.*s holds a value that must have a file of its own",
+                           STR_ARG(rows->files[rows->next_file - 1]->path));
         row_stream_close(rows->open);
         rows->open = NULL;
     }

@@ -4,6 +4,7 @@
 
 #include "delta/large_rows.h"
 #include "delta/maintain.h"
+#include "delta/optimize.h"
 #include "unit/delta/delta_test.h"
 
 #include <dirent.h>
@@ -320,6 +321,33 @@ static void values_larger_than_a_share_stay_where_they_are(void **state)
     duck_close(duck);
 }
 
+/* libduckdb would find out with the page at hand, and take the whole instance down. */
+static void a_value_that_fills_a_page_shares_none(void **state)
+{
+    static const struct {
+        size_t lens[3];
+        bool   is_null, may_share;
+    } cases[] = {{{3, ((size_t)1 << 30) - 1, 0}, false, true},
+                 {{(size_t)600 << 20, (size_t)600 << 20, 0}, false, true}, /* a page each */
+                 {{3, (size_t)1 << 30, 0}, false, false},
+                 {{0, 0, (size_t)2047 << 20}, false, false},
+                 {{(size_t)600 << 20, (size_t)600 << 20, (size_t)1 << 30}, true, true}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        Str          texts[3];
+        int64_t      numbers[3] = {0};
+        uint64_t     validity   = cases[i].is_null ? 3 : 7; /* the last one is NULL */
+        ColumnVector columns[]  = {
+             {.type = COLUMN_TYPE(TYPE_LONG), .data = numbers},
+             {.type = COLUMN_TYPE(TYPE_STRING), .data = texts, .validity = &validity}};
+
+        for (size_t row = 0; row < 3; row++)
+            texts[row] = (Str){"never read", cases[i].lens[row]};
+        assert_int_equal(rows_may_share_pages(&(RowBlock){columns, 2, 3}), cases[i].may_share);
+    }
+}
+
 static int64_t bytes_below(const char *path)
 {
     DIR           *directory = opendir(path);
@@ -368,6 +396,7 @@ int main(void)
         cmocka_unit_test(statistics_of_a_large_row_are_short_and_hide_nothing),
         cmocka_unit_test(rows_go_by_vector_and_compaction_takes_the_rest),
         cmocka_unit_test(values_larger_than_a_share_stay_where_they_are),
+        cmocka_unit_test(a_value_that_fills_a_page_shares_none),
         cmocka_unit_test(a_read_that_fails_leaves_no_file_of_it),
     };
     return RUN_DELTA_TESTS(tests);
