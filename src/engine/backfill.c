@@ -43,7 +43,7 @@ static void run_open_times(void *arg)
     if (!open_mssql(backfill, &backfill->times, &ignored)) backfill->times = NULL;
 }
 
-static void open_times_ahead(Backfill *backfill)
+void backfill_open_times_ahead(Backfill *backfill)
 {
     if (backfill->has_opened_times) return;
     backfill->has_opened_times = true;
@@ -107,7 +107,8 @@ static bool open_state(Backfill *backfill, Err *err)
 static void close_all(Backfill *backfill)
 {
     staged_waves_close(backfill->staged,
-                       backfill->last_is_recorded ? INT64_MAX : backfill->next_wave);
+                       backfill->last_is_recorded ? INT64_MAX : backfill->next_commit);
+    wave_lanes_close(backfill->context.lanes);
     cutter_close(backfill->cutter);
     for (size_t i = 0; i < 2; i++)
         bronze_close(backfill->bronze[i]);
@@ -185,6 +186,8 @@ static void note_recorded(Backfill *backfill)
     }
     backfill->next_chunk          = last ? last->chunk + 1 : 0;
     backfill->next_wave           = last ? last->wave + 1 : 0;
+    backfill->next_commit         = backfill->next_wave;
+    backfill->chunks_read         = backfill->next_chunk;
     backfill->last_is_recorded    = last && last->is_last;
     backfill->result->chunks_done = (int64_t)state->recorded_count;
     if (state->is_planned)
@@ -235,8 +238,8 @@ static void fill_context(Backfill *backfill)
         .key                 = str_printf(backfill->arena, "%.*s#snap.%s", STR_ARG(options->app_id),
                                           lsn_format(backfill->state.open->at.lsn).text),
         .connections         = MAX(options->source.num_partitions, 1),
-        .chunk_seconds       = ARENA_ARRAY(backfill->arena, double,
-                                           (size_t)MAX(options->source.num_partitions, 1)),
+        .lanes               = wave_lanes_new(backfill->env->sched,
+                                              (size_t)MAX(options->source.num_partitions, 1), backfill->arena),
         .facts               = backfill->commit_facts,
         .on_last_request     = backfill_stamp_ahead,
         .on_last_request_arg = backfill,
@@ -264,7 +267,7 @@ static bool open_commit_plans(Backfill *backfill, Err *err)
     return true;
 }
 
-static bool make_plan(Backfill *backfill, bool *is_planned, Err *err)
+bool backfill_make_plan(Backfill *backfill, bool *is_planned, Err *err)
 {
     BackfillPlan plan = {.env        = backfill->env,
                          .options    = &backfill->options->stream,
@@ -281,92 +284,6 @@ static bool make_plan(Backfill *backfill, bool *is_planned, Err *err)
     if (!*is_planned) return true;
     note_recorded(backfill);
     return open_commit_plans(backfill, err);
-}
-
-/* --- committing --- */
-
-static void run_commit(void *arg)
-{
-    Committing *committing = arg;
-
-    committing->ok = wave_commit(committing->context, committing->bronze, committing->wave,
-                                 &committing->record, &committing->err);
-    if (committing->ok && committing->looks_for_headroom) {
-        Err ignored = ERR_INIT; /* nobody waits for a figure */
-
-        if (!facts_find_headroom(
-                committing->context->facts, committing->context->state->open->sink_id,
-                &committing->headroom.hours, &committing->headroom.written_at, &ignored))
-            committing->headroom.hours.is_set = false;
-    }
-    atomic_store(&committing->is_over, true);
-}
-
-/* For progress alone: now and then, so that it costs nothing. */
-static bool wants_headroom(Backfill *backfill)
-{
-    if (!backfill->env->on_progress ||
-        (backfill->headroom_looks > 0 &&
-         backfill_seconds_since(backfill, backfill->headroom_ns) < 30))
-        return false;
-    backfill->headroom_looks++;
-    backfill->headroom_ns = clock_monotonic_ns(backfill->env->clock);
-    return true;
-}
-
-static void start_commit(Backfill *backfill, Wave *wave)
-{
-    Committing *committing = ARENA_NEW(backfill->arena, Committing);
-
-    committing->context            = &backfill->context;
-    committing->bronze             = backfill->bronze[wave->number % 2];
-    committing->wave               = wave;
-    committing->looks_for_headroom = wants_headroom(backfill);
-    for (size_t i = 0; i < wave->chunk_count; i++)
-        committing->rows += wave->chunks[i].rows;
-    err_clear(&committing->err);
-    committing->task     = sched_spawn(backfill->env->sched, "commit", run_commit, committing);
-    backfill->committing = committing;
-    backfill->next_chunk = wave->chunks[wave->chunk_count - 1].index + 1;
-    backfill->next_wave  = wave->number + 1;
-}
-
-/* Waits for the commit before. `as_read` false: it holds other chunks than were read for it. */
-static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
-{
-    Committing     *committing = backfill->committing;
-    BackfillResult *result     = backfill->result;
-    bool            ok;
-
-    *as_read = true;
-    if (!committing) return true;
-    backfill->committing = NULL;
-    sched_join(backfill->env->sched, committing->task);
-    ok = committing->ok || err_copy(err, &committing->err);
-    if (ok) {
-        const WaveRecord *record = &committing->record;
-
-        *as_read                   = record->last_chunk + 1 == backfill->next_chunk;
-        backfill->next_chunk       = record->last_chunk + 1;
-        backfill->next_wave        = record->wave + 1;
-        backfill->last_is_recorded = record->is_last;
-        backfill->rows_recorded += record->rows;
-        backfill->newest_stamp = lsn_max(backfill->newest_stamp, record->stamp);
-        if (committing->headroom.hours.is_set) backfill->headroom = committing->headroom;
-        result->chunks_done += record->chunks;
-        result->rows += record->rows;
-        log_info(backfill->env->log, "backfill", "wave committed",
-                 LOG_STR("stream", backfill->options->stream.capture_instance),
-                 LOG_I64("wave", record->wave), LOG_I64("chunks", record->chunks),
-                 LOG_LSN("stamp", record->stamp), LOG_I64("rows", record->rows),
-                 LOG_DOUBLE("seconds", (double)(clock_utc_us(backfill->env->clock) -
-                                                committing->wave->started_us) /
-                                           1e6),
-                 LOG_I64("chunks_done", result->chunks_done),
-                 LOG_I64("chunks_total", result->chunks_total.value));
-    }
-    wave_close(committing->wave);
-    return ok;
 }
 
 static bool complete(Backfill *backfill, Err *err)
@@ -401,52 +318,6 @@ static bool complete(Backfill *backfill, Err *err)
 
 /* --- the call --- */
 
-static bool run_waves(Backfill *backfill, Err *err)
-{
-    bool as_read;
-
-    for (;;) {
-        bool  must_pause;
-        Wave *wave;
-        bool  ok;
-
-        if (backfill->state.is_planned &&
-            backfill->next_chunk >= (int64_t)backfill->state.plan.chunk_count &&
-            !finish_commit(backfill, &as_read, err))
-            return false;
-        if (backfill->last_is_recorded && !backfill->committing) break;
-        if (!cancel_check(backfill->env->cancel, err)) return false;
-        backfill->result->state = BACKFILL_RUNNING;
-        if (backfill_is_at_limit(backfill)) break;
-        if (!backfill_check_pause(backfill, &must_pause, err)) return false;
-        if (must_pause) break;
-        open_times_ahead(backfill); /* before a commit asks for it */
-        if (!backfill->state.is_planned) {
-            bool is_planned;
-
-            if (!make_plan(backfill, &is_planned, err)) return false;
-            if (!is_planned) break;
-            continue;
-        }
-        if (!backfill_tell_forecast(backfill, err)) return false;
-        wave = backfill_wave_new(backfill->next_wave);
-        ok   = backfill_read_wave(backfill, wave, err);
-        if (!ok || !finish_commit(backfill, &as_read, err) || !as_read) {
-            if (ok && !as_read) /* the next begins behind what the commit holds */
-                log_info(backfill->env->log, "backfill",
-                         "a wave read ahead is dropped: the one before it holds other chunks",
-                         LOG_STR("stream", backfill->options->stream.capture_instance),
-                         LOG_I64("wave", wave->number));
-            wave_close(wave);
-            if (ok && !as_read) continue;
-            return false;
-        }
-        backfill->result->waves++;
-        start_commit(backfill, wave);
-    }
-    return finish_commit(backfill, &as_read, err);
-}
-
 /* The snapshot is complete: what a call that died left of it is of no use. */
 static bool remove_staged(Backfill *backfill, Err *err)
 {
@@ -466,8 +337,7 @@ static bool run(Backfill *backfill, Err *err)
 {
     const StreamOptions *options = &backfill->options->stream;
     const SnapshotOpen  *open    = family_find_chunked(&backfill->family);
-    bool                 ok, as_read;
-    Err                  late = ERR_INIT;
+    Err                  late    = ERR_INIT;
 
     if (!open) {
         backfill_pause_for(
@@ -501,9 +371,8 @@ static bool run(Backfill *backfill, Err *err)
     if (!staged_waves_take(&backfill->context, backfill->bronze[0], backfill->arena,
                            &backfill->staged, err))
         return false;
-    ok = run_waves(backfill, err);
-    if (!ok) { /* the wave that is committing is finished; the first error counts */
-        (void)finish_commit(backfill, &as_read, &late);
+    if (!backfill_run_waves(backfill, err)) { /* the first error counts */
+        if (!backfill_end_commit(backfill, &late)) err_clear(&late);
         return false;
     }
     if (backfill->last_is_recorded) return complete(backfill, err);

@@ -18,7 +18,7 @@ static SnapshotRest rest_of(const Backfill *backfill)
         .row_estimate = state->opened.extent.is_integer ? state->opened.extent.row_estimate : 0,
         .chunk_count  = (int64_t)state->plan.chunk_count,
         .chunk_rows   = state->plan.chunk_rows,
-        .chunks_done  = backfill->next_chunk,
+        .chunks_done  = backfill->chunks_read,
         .rows_done    = backfill->rows_recorded +
                      (backfill->committing ? backfill->committing->rows : 0)};
 }

@@ -54,10 +54,13 @@ typedef struct Backfill {
     ChunkState   state;
     WaveContext  context;
     StagedWaves *staged;     /* of calls that died */
-    Committing  *committing; /* NULL: none */
+    Wave        *reading;    /* the oldest wave whose rows are not all there; NULL: none */
+    Committing  *committing; /* the one before it; NULL: none */
     int64_t      began_ns;
-    double       pace; /* seconds per round of the last wave; 0: unknown */
-    int64_t      next_chunk, next_wave;
+    double       pace;                  /* seconds per round of the last wave; 0: unknown */
+    int64_t      next_chunk, next_wave; /* to begin */
+    int64_t      next_commit;           /* the wave */
+    int64_t      chunks_read;           /* of the plan: recorded, or on their way into the tables */
     bool         last_is_recorded;
     int64_t      rows_recorded;
     Lsn          newest_stamp;
@@ -65,9 +68,7 @@ typedef struct Backfill {
     Headroom headroom;
     int64_t  headroom_ns, headroom_looks; /* when it was looked for last */
     bool     is_foretold;
-    bool     is_stamped_ahead;
-    Offset   stamp_ahead; /* of the next wave */
-    int64_t  read_to;     /* the chunk behind the wave that is being read */
+    bool     is_stamped_ahead; /* the lanes have the next wave's stamp */
 } Backfill;
 
 /* --- backfill_stop.c: limits of the call, the pause file, the headroom --- */
@@ -83,7 +84,22 @@ bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err) MUST_C
 /* The next wave's stamp, while the last chunks of this one are read: `arg` is the Backfill. */
 void  backfill_stamp_ahead(void *arg);
 Wave *backfill_wave_new(int64_t number);
-bool  backfill_read_wave(Backfill *backfill, Wave *wave, Err *err) MUST_CHECK;
+/* Decides what the wave holds, and begins to read it. */
+bool backfill_begin_wave(Backfill *backfill, Wave *wave, Err *err) MUST_CHECK;
+/* The first connection is through with it. */
+void backfill_note_pace(Backfill *backfill, const Wave *wave);
+/* Waits for its last row. */
+bool    backfill_end_read(Backfill *backfill, Wave *wave, Err *err) MUST_CHECK;
+int64_t backfill_waves_begun(const Backfill *backfill); /* in this call */
+
+/* --- backfill_loop.c: one wave after the other --- */
+/* Until the snapshot is read or something asks for a pause: all that was read is in then. After an error the wave that
+ * commits may not be (backfill_end_commit). */
+bool backfill_run_waves(Backfill *backfill, Err *err) MUST_CHECK;
+bool backfill_end_commit(Backfill *backfill, Err *err) MUST_CHECK;
+/* A plan, when there is none yet; *is_planned false: something asked for a pause. */
+bool backfill_make_plan(Backfill *backfill, bool *is_planned, Err *err) MUST_CHECK;
+void backfill_open_times_ahead(Backfill *backfill);
 
 /* --- backfill_forecast.c --- */
 void backfill_note_chunk(Backfill *backfill, int64_t wave, int64_t rows, double seconds, double mb);

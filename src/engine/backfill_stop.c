@@ -89,6 +89,6 @@ bool backfill_check_pause(Backfill *backfill, bool *must_pause, Err *err)
 bool backfill_is_at_limit(const Backfill *backfill)
 {
     return (backfill->options->max_waves.is_set &&
-            backfill->result->waves >= backfill->options->max_waves.value) ||
+            backfill_waves_begun(backfill) >= backfill->options->max_waves.value) ||
            backfill_is_out_of_time(backfill);
 }

@@ -9,11 +9,16 @@
 
 #include <math.h>
 
-static bool ask_stamp(Backfill *backfill, Offset *out, Err *err)
+static bool ask_stamp(Backfill *backfill, Err *err)
 {
     const CaptureTable *table = &backfill->stream.table;
+    Offset              stamp;
 
-    return snapshot_stamp(backfill->mssql, &table->instances[table->configured], out, err);
+    if (!snapshot_stamp(backfill->mssql, &table->instances[table->configured], &stamp, err))
+        return false;
+    wave_lanes_set_stamp(backfill->context.lanes, &stamp);
+    backfill->is_stamped_ahead = true;
+    return true;
 }
 
 /* A stamp may be as old as one likes, if it is not below S; so two questions less stand between two waves. What goes
@@ -23,20 +28,19 @@ void backfill_stamp_ahead(void *arg)
     Backfill *backfill = arg;
     Err       ignored  = ERR_INIT;
 
-    if (backfill->read_to < (int64_t)backfill->state.plan.chunk_count)
-        backfill->is_stamped_ahead = ask_stamp(backfill, &backfill->stamp_ahead, &ignored);
+    if (backfill->next_chunk < (int64_t)backfill->state.plan.chunk_count &&
+        !ask_stamp(backfill, &ignored))
+        err_clear(&ignored);
 }
 
 static bool take_stamp(Backfill *backfill, Wave *wave, Err *err)
 {
     Lsn snapshot = backfill->state.open->at.lsn;
 
-    if (backfill->is_stamped_ahead)
-        wave->stamp = backfill->stamp_ahead;
-    else if (!ask_stamp(backfill, &wave->stamp, err))
-        return false;
+    if (!backfill->is_stamped_ahead && !ask_stamp(backfill, err)) return false;
     backfill->is_stamped_ahead = false;
-    return lsn_compare(wave->stamp.lsn, snapshot) >= 0 ||
+    return (wave_lanes_stamp(backfill->context.lanes, &wave->stamp) &&
+            lsn_compare(wave->stamp.lsn, snapshot) >= 0) ||
            err_set(err, ERR_SOURCE_STATE,
                    "the newest captured LSN is %s, below the snapshot's %s: is this a readable "
                    "secondary that is behind, or another database? Nothing was read",
@@ -111,10 +115,9 @@ static bool take_planned_chunks(Backfill *backfill, Wave *wave, bool *found, Err
     return true;
 }
 
-static bool take_next_chunks(Backfill *backfill, Wave *wave, const KeyPart *last_end, Err *err)
+static int64_t next_width(const Backfill *backfill)
 {
     const ChunkPlanPayload *plan = &backfill->state.plan;
-    int64_t                 left = (int64_t)plan->chunk_count - backfill->next_chunk;
     WavePace                pace = {
                        .round_seconds  = backfill->pace,
                        .target_seconds = backfill->options->target_wave_seconds,
@@ -122,9 +125,21 @@ static bool take_next_chunks(Backfill *backfill, Wave *wave, const KeyPart *last
                                              ? fmax(0, backfill->options->max_seconds.value -
                                                            backfill_seconds_since(backfill, backfill->began_ns))
                                              : -1};
-    int64_t width = plan_wave_chunks(backfill->context.connections, &pace,
-                                     (int64_t)plan->chunk_count, left);
 
+    return plan_wave_chunks(backfill->context.connections, &pace, (int64_t)plan->chunk_count,
+                            (int64_t)plan->chunk_count - backfill->next_chunk);
+}
+
+static bool take_next_chunks(Backfill *backfill, Wave *wave, Err *err)
+{
+    const ChunkPlanPayload *plan     = &backfill->state.plan;
+    int64_t                 width    = next_width(backfill);
+    const KeyPart          *last_end = NULL;
+
+    if (backfill->next_chunk + width == (int64_t)plan->chunk_count &&
+        str_equal(plan->chunks[plan->chunk_count - 1].hi, BOUND_OPEN) &&
+        !find_last_end(backfill, &last_end, err))
+        return false;
     wave->chunks = ARENA_ARRAY(wave->arena, WaveChunk, (size_t)width);
     for (int64_t i = 0; i < width; i++) {
         int64_t     index  = backfill->next_chunk + i;
@@ -138,13 +153,13 @@ static bool take_next_chunks(Backfill *backfill, Wave *wave, const KeyPart *last
 }
 
 /* Bronze has the wave, by an attempt that died before it was recorded: nothing has to be read. Asked only when
- * no commit of this call is on its way. */
+ * no wave of this call is on its way. */
 static bool find_known(Backfill *backfill, Wave *wave, Err *err)
 {
     WaveTag tag;
     bool    has_tag;
 
-    if (backfill->committing) return true;
+    if (backfill->committing || backfill->reading) return true;
     return bronze_find_wave(backfill->bronze[wave->number % 2], backfill->context.key, wave->number,
                             wave->arena, &wave->is_known, &has_tag, &tag, err);
 }
@@ -166,14 +181,6 @@ static bool find_staged(Backfill *backfill, Wave *wave, bool *taken, Err *err)
                              err);
 }
 
-/* While the wave before commits, this task would wait: it seals. Else the next wave is read at once, and the commit
- * begins with that. How far the log is by then is the committing task's to ask in either case. */
-static bool seal_early(Backfill *backfill, Wave *wave, Err *err)
-{
-    return wave->is_known || !backfill->committing || atomic_load(&backfill->committing->is_over) ||
-           (wave_finish_read(wave, err) && wave_seal(&backfill->context, wave, err));
-}
-
 static void note_chunks(Backfill *backfill, const Wave *wave)
 {
     for (size_t i = 0; i < wave->chunk_count; i++)
@@ -181,41 +188,54 @@ static void note_chunks(Backfill *backfill, const Wave *wave)
                             (double)wave->chunks[i].bytes / 1e6);
 }
 
-static bool read_rows(Backfill *backfill, Wave *wave, int64_t began_ns, Err *err)
+int64_t backfill_waves_begun(const Backfill *backfill)
+{
+    return backfill->result->waves + (backfill->reading != NULL);
+}
+
+static bool begin_rows(Backfill *backfill, Wave *wave, Err *err)
 {
     wave->high = wave->stamp;
     if (wave->is_known) return true;
-    wave->progress    = backfill_progress(backfill, wave->number);
-    backfill->read_to = wave->chunks[wave->chunk_count - 1].index + 1;
-    if (!wave_read(&backfill->context, backfill->bronze[wave->number % 2], wave, err)) return false;
-    backfill->pace = plan_wave_pace(backfill_seconds_since(backfill, began_ns),
-                                    (int64_t)wave->chunk_count, backfill->context.connections);
-    return true;
+    wave->progress        = backfill_progress(backfill, wave->number);
+    wave->is_hidden       = backfill->reading != NULL;
+    wave->is_last_of_call = backfill->options->max_waves.is_set &&
+                            backfill_waves_begun(backfill) + 1 >=
+                                backfill->options->max_waves.value;
+    return wave_begin_read(&backfill->context, backfill->bronze[wave->number % 2], wave, err);
 }
 
 /* Steps f to j: stamp, bounds, chunks, read. First whether anything has to be read: bronze is asked while the files of
  * dead calls are locked, so that it shows all that those calls committed. */
-bool backfill_read_wave(Backfill *backfill, Wave *wave, Err *err)
+bool backfill_begin_wave(Backfill *backfill, Wave *wave, Err *err)
 {
-    int64_t        began_ns = clock_monotonic_ns(backfill->env->clock);
-    const KeyPart *last_end = NULL;
-    const Str *planned_hi   = &backfill->state.plan.chunks[backfill->state.plan.chunk_count - 1].hi;
-    bool       found, taken = false;
+    bool found, taken = false;
 
+    wave->began_ns   = clock_monotonic_ns(backfill->env->clock);
     wave->started_us = clock_utc_us(backfill->env->clock);
     if (!take_planned_chunks(backfill, wave, &found, err)) return false;
     if (!find_known(backfill, wave, err) ||
         (!wave->is_known && !find_staged(backfill, wave, &taken, err)))
         return false;
-    if (taken) {
-        note_chunks(backfill, wave);
-        return true;
-    }
-    if (!take_stamp(backfill, wave, err)) return false;
-    if (!found && str_equal(*planned_hi, BOUND_OPEN) && !find_last_end(backfill, &last_end, err))
+    if (!taken &&
+        (!take_stamp(backfill, wave, err) || (!found && !take_next_chunks(backfill, wave, err)) ||
+         !begin_rows(backfill, wave, err)))
         return false;
-    if (!found && !take_next_chunks(backfill, wave, last_end, err)) return false;
-    if (!read_rows(backfill, wave, began_ns, err)) return false;
+    backfill->next_chunk = wave->chunks[wave->chunk_count - 1].index + 1;
+    backfill->next_wave  = wave->number + 1;
+    return true;
+}
+
+void backfill_note_pace(Backfill *backfill, const Wave *wave)
+{
+    if (wave->read)
+        backfill->pace = plan_wave_pace(backfill_seconds_since(backfill, wave->began_ns),
+                                        (int64_t)wave->chunk_count, backfill->context.connections);
+}
+
+bool backfill_end_read(Backfill *backfill, Wave *wave, Err *err)
+{
+    if (!wave_await_rows(wave, err)) return false;
     if (!wave->is_known) note_chunks(backfill, wave);
-    return seal_early(backfill, wave, err);
+    return true;
 }

@@ -18,7 +18,8 @@ typedef struct PartResult {
 
 /* What the readers of one call share besides the queues. */
 typedef struct Shared {
-    atomic_bool     must_stop;   /* a part failed: what the others read is of no use */
+    atomic_bool     must_stop;   /* what is read is of no use: a part failed, or nobody wants it */
+    atomic_bool     is_shown;    /* to who shows progress */
     _Atomic int64_t rows, bytes; /* so far, for progress */
     int64_t         began_ns;
 } Shared;
@@ -43,7 +44,9 @@ struct ReadRun {
     Reader          *readers;
     size_t           reader_count;
     Shared           shared;
-    bool             is_told; /* to who shows progress, that it is over */
+    size_t           over_count; /* parts whose end was waited for */
+    bool             has_failed; /* one of them */
+    bool             is_told;    /* to who shows progress, that it is over */
 };
 
 /* The rows of a part, as long as somebody wants them; counted. */
@@ -59,8 +62,10 @@ static char rows_came, part_failed; /* what `over` holds */
 
 static void tell_over(const Reader *reader, PartResult *part, bool ok)
 {
-    if (!part->is_told) (void)queue_push(reader->over, ok ? &rows_came : &part_failed);
+    if (part->is_told) return;
     part->is_told = true;
+    if (reader->parts->on_over) reader->parts->on_over(reader->parts->arg, part->index);
+    (void)queue_push(reader->over, ok ? &rows_came : &part_failed);
 }
 
 static void tell(const Env *env, const ReadParts *parts, const Shared *shared, bool is_over)
@@ -75,7 +80,7 @@ static void tell(const Env *env, const ReadParts *parts, const Shared *shared, b
                          .is_over  = is_over,
                          .chunks   = parts->chunks};
 
-    env->on_progress(env->on_progress_arg, &progress);
+    if (atomic_load(&shared->is_shown)) env->on_progress(env->on_progress_arg, &progress);
 }
 
 static void count_block(WantedRows *wanted, const RowBlock *block)
@@ -105,7 +110,7 @@ static bool wanted_next(RowStream *stream, RowBlock *out, Err *err)
     const Reader *reader = wanted->reader;
 
     if (atomic_load(&reader->shared->must_stop))
-        return err_set(err, ERR_CANCELLED, "another part of the read failed");
+        return err_set(err, ERR_CANCELLED, "what is read is not wanted any more");
     if (!cancel_check(reader->env->cancel, err)) return false;
     if (!row_stream_next(wanted->inner, out, err)) return false;
     if (out->row_count == 0) tell_over(reader, wanted->part, true);
@@ -227,6 +232,7 @@ ReadRun *read_run_start(Env *env, Mssql *mssql, const ReadParts *parts, Arena *a
     run->results      = ARENA_ARRAY(arena, PartResult, parts->count + 1);
     run->readers      = ARENA_ARRAY(arena, Reader, run->reader_count + 1);
     if (env->on_progress) run->shared.began_ns = clock_monotonic_ns(env->clock);
+    atomic_store(&run->shared.is_shown, !parts->is_hidden);
     for (size_t i = 0; i < parts->count; i++) {
         run->results[i] = (PartResult){.index = i, .arena = arena_new()};
         (void)queue_push(run->todo, &run->results[i]); /* there is room for all */
@@ -251,14 +257,25 @@ static void tell_is_over(ReadRun *run)
     run->is_told = true;
 }
 
-bool read_run_wait_rows(ReadRun *run)
+bool read_run_wait(ReadRun *run, size_t count)
 {
     void *item = NULL;
 
-    for (size_t i = 0; i < run->parts->count; i++)
-        if (!queue_pop(run->over, -1, &item) || item == &part_failed) return false;
-    tell_is_over(run);
+    for (; run->over_count < count && !run->has_failed; run->over_count++)
+        run->has_failed = !queue_pop(run->over, -1, &item) || item == &part_failed;
+    if (run->has_failed) return false;
+    if (count == run->parts->count) tell_is_over(run);
     return true;
+}
+
+void read_run_stop(ReadRun *run)
+{
+    atomic_store(&run->shared.must_stop, true);
+}
+
+void read_run_show(ReadRun *run)
+{
+    atomic_store(&run->shared.is_shown, true);
 }
 
 bool read_run_finish(ReadRun *run, DeltaAdds *adds_out, Err *err)

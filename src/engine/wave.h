@@ -5,6 +5,7 @@
 #include "engine/chunk_state.h"
 #include "engine/env.h"
 #include "engine/stream.h"
+#include "engine/wave_lanes.h"
 #include "source/mssql_cut.h"
 #include "state/bronze_waves.h"
 
@@ -21,24 +22,28 @@ typedef struct WaveChunk {
 typedef struct WaveRead WaveRead;
 
 typedef struct Wave {
-    int64_t       number;
-    WaveChunk    *chunks; /* in the plan's order */
-    size_t        chunk_count;
-    Offset        stamp; /* L, recorded before the read */
-    Offset        high;  /* max_lsn after it */
-    bool          has_high;
-    int64_t       started_us; /* UTC */
-    bool          is_known;   /* bronze held it before: it was not read again */
-    bool          is_taken;   /* nor was this one: a run that died had read it */
-    bool          is_sealed;  /* its staged files outlive this run */
-    int64_t       idle_us;    /* between that run's read and this one */
-    int64_t       rows;
-    DeltaWriter  *writer;
-    WaveRead     *read; /* its files are being finished (wave_finish_read); NULL: they are */
+    int64_t      number;
+    WaveChunk   *chunks; /* in the plan's order */
+    size_t       chunk_count;
+    Offset       stamp; /* L, recorded before the read */
+    Offset       high;  /* max_lsn after it */
+    bool         has_high;
+    int64_t      started_us; /* UTC */
+    int64_t      began_ns;   /* the same, monotonic */
+    bool         is_known;   /* bronze held it before: it was not read again */
+    bool         is_taken;   /* nor was this one: a run that died had read it */
+    bool         is_sealed;  /* its staged files outlive this run */
+    int64_t      idle_us;    /* between that run's read and this one */
+    int64_t      rows;
+    DeltaWriter *writer;
+    bool         is_last_of_call; /* nothing is asked for behind it */
+    WaveRead
+        *read; /* its rows or files are on their way (wave_finish_read); NULL: they are there */
     DeltaAdd     *adds; /* of what the partitions wrote */
     size_t        add_count;
     ChunkProgress progress;
-    Arena        *arena; /* of all this */
+    bool          is_hidden; /* its progress, until wave_show */
+    Arena        *arena;     /* of all this */
 } Wave;
 
 /* What stays the same from wave to wave. */
@@ -53,10 +58,9 @@ typedef struct WaveContext {
     Str                  instance_name; /* for _capture_instance */
     Str                  key;           /* <app_id>#snap.<S> */
     int64_t              connections;
-    /* By connection: of the last chunk it read, from its first row on; 0: it read none. */
-    double *chunk_seconds;
-    Facts  *facts;
-    Plans  *plans; /* NULL: the snapshot finishes in the facts alone */
+    WaveLanes           *lanes; /* as many */
+    Facts               *facts;
+    Plans               *plans; /* NULL: the snapshot finishes in the facts alone */
     /* Told when the first connection has sent its last request of a wave: the next wave's stamp may be taken. */
     void (*on_last_request)(void *arg);
     void *on_last_request_arg;
@@ -68,11 +72,18 @@ typedef struct WaveContext {
 /* Whose staged files a wave's are; in `arena`. */
 Str wave_purpose(const WaveContext *context, Arena *arena);
 
-/* Reads the wave's chunks into staged files of `bronze`, over at most `connections` connections. A failed one is
- * read again under the same stamp. When it returns the connections are free for the next wave, and the last rows may be
- * on their way into the files yet. */
-bool wave_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err) MUST_CHECK;
-/* Until they are. By either task. */
+/* Begins to read the wave's chunks into staged files of `bronze`, over at most `connections` connections: each as soon as
+ * it is through with the wave before. A failed one is read again under the same stamp. Every wave that was begun is
+ * closed or finished, in the order they were begun in. */
+bool wave_begin_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err *err) MUST_CHECK;
+/* Until the first connection is through with it: the next wave may begin. False: the read failed, and wave_await_rows
+ * tells how. At once for a wave that is not being read. */
+bool wave_await_lane(Wave *wave);
+/* Until all are; the last rows may be on their way into the files yet. */
+bool wave_await_rows(Wave *wave, Err *err) MUST_CHECK;
+/* It is the one whose progress is shown: it was begun next to another one. */
+void wave_show(Wave *wave);
+/* Until they are in. By either task. */
 bool wave_finish_read(Wave *wave, Err *err) MUST_CHECK;
 /* What makes the staged rows outlive this run (wave_staged.h); a wave without rows leaves nothing. Then how far the log
  * was when the last row had come, which is informational. By either task: not while the reading connections would wait

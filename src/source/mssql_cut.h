@@ -104,10 +104,14 @@ typedef struct TableRead {
  * database does not allow SNAPSHOT. */
 bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_out, RowStream **out,
                       Err *err) MUST_CHECK;
-/* Behind the last row of a part: the stream goes on with the next one of `behind`, and its count begins at 0 again.
- * Each part is a statement of its own, under the same stamp. `*has_out` false: all that were asked are read, which may
- * be fewer than `behind` names (the connection asks one by one, or the request would be too long). */
-bool mssql_next_part(RowStream *stream, bool *has_out, Err *err) MUST_CHECK;
+/* Of the parts that were asked for, how many are behind the one that the stream is at: maybe fewer than `behind` named
+ * (the connection asks one by one, or the request would be too long). */
+size_t mssql_parts_behind(const RowStream *stream);
+/* Behind the last row of a part, and with a part behind it: the stream goes on with that one. Each is a statement of
+ * its own. Its rows are under `stamp`, which is no newer than the request; `*row_count_out` begins at 0 and grows with
+ * them. */
+bool mssql_next_part(RowStream *stream, const Offset *stamp, int64_t *row_count_out,
+                     Err *err) MUST_CHECK;
 /* The quickest that a request for rows was answered so far, in seconds: a round trip, and the server's way to its
  * first rows. 0: none was. By any thread. */
 double mssql_round_trip(const Mssql *mssql);

@@ -1,6 +1,7 @@
 /* mssql_table.c - rows of the source table as bronze's snapshot form (Q29). */
 #include "source/mssql_cut_internal.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 /* A request's worth of parameters and text, beyond which no further part is added. */
@@ -241,13 +242,28 @@ static bool open_part(TableStream *table, const TableRead *read, Err *err)
     return ask_for_rows(table, read, err) && check_result(table, err);
 }
 
-bool mssql_next_part(RowStream *stream, bool *has_out, Err *err)
+size_t mssql_parts_behind(const RowStream *stream)
+{
+    const TableStream *table = (const TableStream *)stream;
+
+    return table->part_count - table->part_at - 1;
+}
+
+static void set_stamp(TableStream *table, const Offset *stamp)
+{
+    table->stamp_text = lsn_str(table->arena, stamp->lsn);
+    table->stamp_time = stamp->commit_ts;
+}
+
+bool mssql_next_part(RowStream *stream, const Offset *stamp, int64_t *row_count_out, Err *err)
 {
     TableStream *table = (TableStream *)stream;
     bool         has_result;
 
-    *has_out = table->part_at + 1 < table->part_count;
-    if (!*has_out) return true;
+    assert(mssql_parts_behind(stream) > 0);
+    set_stamp(table, stamp);
+    table->row_count  = row_count_out;
+    *table->row_count = 0;
     if (!sqlresult_next_result(table->result, &has_result, err)) return explain(table, err);
     if (!has_result)
         return err_set(err, ERR_QUERY, "%zu parts of a table in one request gave %zu answers",
@@ -255,7 +271,6 @@ bool mssql_next_part(RowStream *stream, bool *has_out, Err *err)
     table->part_at++;
     table->is_between    = false;
     table->constant_rows = 0;
-    *table->row_count    = 0;
     return check_result(table, err);
 }
 
@@ -291,13 +306,12 @@ bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_ou
                .instance_name  = str_copy(own, read->instance_name),
                .source_schema  = str_copy(own, table_newest(read->table)->source_schema),
                .source_table   = str_copy(own, table_newest(read->table)->source_table),
-               .stamp_text     = lsn_str(own, read->stamp.lsn),
-               .stamp_time     = read->stamp.commit_ts,
                .snapshot_text  = lsn_str(own, read->snapshot),
                .columns        = kept,
                .parts          = copy_parts(own, read),
                .row_count      = row_count_out,
     };
+    set_stamp(stream, &read->stamp);
     stream->vectors = ARENA_ARRAY(own, ColumnVector, stream->stream.schema.column_count);
     if (!open_part(stream, read, err)) {
         table_close(&stream->stream);
