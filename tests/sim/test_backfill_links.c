@@ -74,27 +74,89 @@ static void near_by_each_is_a_request(void **state)
     world_close(world);
 }
 
-/* Behind the wave before: the rows of both connections, and nothing else that anybody waits for. */
-static void between_two_waves_is_one_round_trip(void **state)
+/* Ten waves of a round: what a connection reads of the last nine goes in two requests, and no round trip is between them. */
+static void waves_follow_each_other_within_a_request(void **state)
 {
     World          *world   = shop_open(state, 1);
-    BackfillOptions options = shop_backfill(2, 2);
+    BackfillOptions options = shop_backfill(10, 2);
     Process        *process;
 
     options.target_wave_seconds = 0; /* every round is a wave */
-    shop_open_snapshot(world, 40);
+    shop_open_snapshot(world, 200);
     BackfillResult result = run_far(world, &options, &process);
     assert_int_equal(result.waves, 10);
+    assert_int_equal(chunk_requests(process),
+                     2 + 2 * 2); /* a round trip is a fiftieth of five chunks */
     /* a stamp is one request (the first one's is three in one), and so is what is asked when a wave is in */
     assert_int_equal(sim_sql_driver_statements(process->sql, "m.start_lsn <= CONVERT"), 0);
     process_close(process);
-    /* the time from the first wave to the last: the two commits of which each may hold up the next are over by then */
-    assert_rows(world, "true\n",
-                "SELECT max(s) - min(s) < 9 * %d + 2000 FROM (SELECT epoch_ms(started_at) AS s "
-                "FROM {" FACTS "} WHERE event = 'snapshot_chunk')",
-                LATENCY_MS);
+    /* a row takes as long as a round trip, and each connection reads 90 of them until the last wave begins */
+    assert_rows(
+        world, "true\n",
+        "SELECT max(s) - min(s) < 100 * %d FROM (SELECT epoch_ms(started_at) AS s FROM {" FACTS
+        "} WHERE event = 'snapshot_chunk')",
+        LATENCY_MS);
+    assert_each_row_once(world, 200);
+    world_close(world);
+}
+
+/* The last wave that a call may read asks for nothing behind it. */
+static void nothing_is_asked_for_behind_the_last_wave_of_a_call(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = open_far(world);
+    BackfillResult  result;
+
+    options.target_wave_seconds = 0;
+    options.max_waves           = OPT_I64(2);
+    shop_open_snapshot(world, 40);
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    assert_int_equal(result.waves, 2);
+    assert_int_equal(sim_sql_driver_statements(process->sql, "t.[id] >= 8"), 0);
+    process_close(process);
+    options.max_waves = (OptI64){.is_set = false};
+    (void)world_backfill(world, &options);
     assert_each_row_once(world, 40);
     world_close(world);
+}
+
+/* A writer that changes every row when the log's end is asked for the n-th time, as the stamp of a wave is. */
+typedef struct Writer {
+    World *world;
+    int    at, asked;
+} Writer;
+
+static void change_all_rows(void *arg, Str sql)
+{
+    Writer *writer = arg;
+
+    if (str_find(sql, STR("fn_cdc_get_max_lsn"), 0) < 0 || writer->asked++ != writer->at) return;
+    world_exec(writer->world, "UPDATE dbo.orders SET note = 'changed'");
+    world_exec(writer->world, "UPDATE dbo.orders SET note = 'once more' WHERE id = 0");
+    world_scan(writer->world);
+}
+
+/* When its stamp is asked for, rows of a wave may have been on their way for long. */
+static void rows_that_were_asked_ahead_have_a_stamp_as_old(void **state)
+{
+    for (int at = 0; at < 12; at++) {
+        World          *world   = shop_open(state, 1);
+        BackfillOptions options = shop_backfill(10, 2);
+        Writer          writer  = {.world = world, .at = at};
+        Process        *process = open_far(world);
+        BackfillResult  result;
+
+        options.target_wave_seconds = 0;
+        shop_open_snapshot(world, 120);
+        sim_sql_driver_set_hook(process->sql, change_all_rows, &writer);
+        assert_ok(process_backfill(process, &options, &result), &process->err);
+        assert_int_equal(result.state, BACKFILL_DONE);
+        assert_true(writer.asked > writer.at);
+        process_close(process);
+        assert_each_row_once(world, 120);
+        world_close(world);
+    }
 }
 
 /* --- failures --- */
@@ -269,7 +331,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_of_a_connection_are_asked_for_together),
         cmocka_unit_test(near_by_each_is_a_request),
-        cmocka_unit_test(between_two_waves_is_one_round_trip),
+        cmocka_unit_test(waves_follow_each_other_within_a_request),
+        cmocka_unit_test(nothing_is_asked_for_behind_the_last_wave_of_a_call),
+        cmocka_unit_test(rows_that_were_asked_ahead_have_a_stamp_as_old),
         cmocka_unit_test(a_chunk_that_fails_in_a_request_is_asked_for_again_by_itself),
         cmocka_unit_test(one_that_stays_locked_ends_the_wave),
         cmocka_unit_test(who_shows_progress_is_told_last_that_a_wave_that_failed_is_over),

@@ -329,6 +329,9 @@ static bool rows_next(RowStream *stream, RowBlock *out, Err *err)
         if (is_large_row(rows, values, set->column_count)) break;
     }
     *out = row_builder_block(builder);
+    if (rows->conn->driver->clock) /* it is a narrow link, too */
+        clock_sleep_ms(rows->conn->driver->clock,
+                       rows->conn->driver->latency_ms * (int64_t)out->row_count, NULL);
     if (out->row_count > 0 || rows->error.number == 0) return true;
     if (rows->has_more && (rows->error_is_between || rows->error_at != rows->set + 1)) return true;
     return fail_with(err, rows->error.number, sqlstate_of(&rows->error), rows->error.message);

@@ -40,8 +40,8 @@ SqlDriver *sim_sql_driver_new(const SimSqlOptions *options);
 void sim_sql_driver_set_hook(SqlDriver *driver, void (*on_query)(void *arg, Str sql), void *arg);
 /* The fault is copied; several are tried in the order they came. */
 void sim_sql_driver_add_fault(SqlDriver *driver, const SimSqlFault *fault);
-/* From now on a connection takes several statements in one request, as ODBC's does, and every request takes so long on
- * the way. */
+/* From now on a connection takes several statements in one request, as ODBC's does, and every request, and every row of
+ * an answer, takes so long on the way. */
 void sim_sql_driver_set_link(SqlDriver *driver, Clock *clock, int64_t latency_ms);
 int  sim_sql_driver_connections(const SqlDriver *driver);      /* opened so far */
 int  sim_sql_driver_open_connections(const SqlDriver *driver); /* not closed yet */
