@@ -254,11 +254,18 @@ static bool to_int(const SimValue *value, Arena *arena, int64_t *out, SimError *
     return true;
 }
 
-static bool is_logged(const Stmt *stmt)
+/* WITH LOG, NOWAIT, SETERROR. */
+static bool has_option(const Stmt *stmt, const char *name)
 {
     for (size_t i = 0; i < stmt->words.count; i++)
-        if (str_equal(stmt->words.items[i], STR("LOG"))) return true;
+        if (str_equal_ignoring_case(stmt->words.items[i], str_from_c(name))) return true;
     return false;
+}
+
+/* What was said so far leaves; without this it waits for a full packet, or for the end of the batch. */
+static void send_now(SimSession *session)
+{
+    if (session->wire) session->wire->flush(session->wire, 0);
 }
 
 /* One of sys.messages, where users have none of their own here. */
@@ -293,7 +300,7 @@ bool run_raiserror(SimSession *session, const Stmt *stmt, Arena *arena, SimError
         return false;
     severity = MIN(MAX(severity, 0), 25);
     state    = state < 0 ? 1 : MIN(state, 255);
-    if (severity > 18 && !is_logged(stmt))
+    if (severity > 18 && !has_option(stmt, "LOG"))
         return sim_error(
             error, 2754,
             "Error severity levels greater than 18 can only be specified by members of "
@@ -312,8 +319,11 @@ bool run_raiserror(SimSession *session, const Stmt *stmt, Arena *arena, SimError
                        .state    = (uint8_t)state,
                        .line     = stmt->line};
     set_message(&raised, text);
-    if (raised.severity <= 10)
-        return session_send_message(session, &raised) || session_alive(session, error);
+    if (raised.severity <= 10) {
+        if (!session_send_message(session, &raised)) return session_alive(session, error);
+        if (has_option(stmt, "NOWAIT")) send_now(session);
+        return true;
+    }
     *error = raised;
     return false;
 }

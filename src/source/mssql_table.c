@@ -118,6 +118,10 @@ static void table_close(RowStream *stream)
 
 /* --- opening --- */
 
+/* Between two parts: the server sends what it has of the first before it looks at the second, whose rows may be locked.
+ * A message of no severity, which nobody is shown. */
+#define SEND_NOW "\nRAISERROR(N'', 0, 1) WITH NOWAIT;\n"
+
 /* The statement of one part, with what is in front of every read of the table. */
 static bool append_part(const TableStream *table, const TableRead *read, const TablePart *part,
                         Str name, Buf *buf, KeyParams *params, Err *err)
@@ -161,7 +165,7 @@ static bool request_text(TableStream *table, const TableRead *read, size_t count
     for (table->part_count = 0; table->part_count < count; table->part_count++) {
         if (table->part_count > 0) {
             if (params.count > REQUEST_PARAMS_MAX || buf.len > REQUEST_BYTES_MAX) break;
-            buf_append_char(&buf, '\n');
+            buf_append_c(&buf, SEND_NOW);
         }
         if (!append_part(table, read, &table->parts[table->part_count], name, &buf, &params, err))
             return false;

@@ -185,6 +185,8 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
     } else {
         ok        = fetch(result, err);
         row_count = result->rows_fetched;
+        /* Its end has come with it. FreeTDS, asked again, would wait for what is behind it. */
+        if (row_count < result->row_capacity) result->is_between = result->has_more;
     }
     odbc_block_end(conn, handle);
     if (!ok) odbc_result_fail(result, err);
