@@ -16,8 +16,8 @@ class Far:
 
     def __init__(self, folder, driver, *more, long=False, wide=False):
         self.server = SimServer(folder)
-        self.table = make_table(self.server, "far", f"id int NOT NULL PRIMARY KEY, v varchar({'max' if long else 20}) NULL, n decimal(9,2) NOT NULL" + (", w varchar(8000) NOT NULL" if wide else ""),
-                                [f"({n}, {'NULL' if n % 5 == 0 else repr(f'first {n}')}, {n}.25{wide * ', REPLICATE(0x77, 8000)'})" for n in range(ROWS)])
+        self.table = make_table(self.server, "far", f"id int NOT NULL PRIMARY KEY, v varchar({'max' if long else 20}) NULL, n decimal(9,2) NOT NULL" + wide * ", w varchar(8000) NOT NULL, x varchar(8000) NOT NULL, y varchar(8000) NOT NULL",
+                                [f"({n}, {'NULL' if n % 5 == 0 else repr(f'first {n}')}, {n}.25{wide * (3 * ', REPLICATE(0x77, 8000)')})" for n in range(ROWS)])
         self.chunked = Chunked(Driven(folder / "lake", self.server, driver), self.table, CHUNK_ROWS, *more)
         tidelake(*self.chunked.stream("--trigger", "available-now"), check=True)
         tidelake(*self.chunked.backfill("--max-waves", "1"), check=True)
@@ -134,13 +134,14 @@ def a_chunk_that_waits_in_a_request_is_read_when_it_may(folder, driver):
 def a_connection_with_rows_that_nobody_fetches_keeps_no_lock(folder, driver):
     """Every round is a wave. While chunk 9 waits, the other connection reads a wave further, and gives up what it had asked for behind that."""
     far = Far(folder, driver, wide=True)
+    far.server.sql(f"EXEC tidesim.link @who = 'tidelake', @rtt_ms = {RTT_MS}, @bytes_per_s = 6000000;")  # a wave takes longer than its commit
     try:
         with Holder(far.server, f"UPDATE dbo.far SET n = 0 WHERE id = {9 * CHUNK_ROWS + 1};") as holder:
             with open(folder / "log", "w") as out:
                 process = start_tidelake(*far.chunked.backfill("--require-done"), stderr=out)
             wait_until_blocked(far.server, process)
             wait_for("four waves", lambda: far.chunked.waves_recorded() == 4)
-            time.sleep(1)  # the next wave begins, on the connection that is through
+            time.sleep(1.5)  # the next wave is read on the connection that is through, and what is behind it fills the link
             wait_for("requests but the one that waits to be given up", lambda: does_hold(
                 far.server, "(SELECT count(*) FROM sys.dm_exec_requests AS r JOIN sys.dm_exec_sessions AS s ON s.session_id = r.session_id WHERE s.program_name = 'tidelake') = 1"))
             far.server.sql(f"SET LOCK_TIMEOUT 0; UPDATE dbo.far SET n = n WHERE id < {9 * CHUNK_ROWS}; UPDATE dbo.far SET n = n WHERE id >= {10 * CHUNK_ROWS};")
