@@ -40,15 +40,39 @@ static void run_open_times(void *arg)
     Backfill *backfill = arg;
     Err       ignored  = ERR_INIT; /* whoever wants it tries again, and tells */
 
-    if (!open_mssql(backfill, &backfill->times, &ignored)) backfill->times = NULL;
+    if (!open_mssql(backfill, &backfill->times, &ignored)) {
+        err_clear(&ignored);
+        backfill->times = NULL;
+    }
 }
 
-void backfill_open_times_ahead(Backfill *backfill)
+static void run_connect_lane(void *arg)
 {
-    if (backfill->has_opened_times) return;
-    backfill->has_opened_times = true;
-    backfill->opening_times    = sched_spawn(backfill->env->sched, "connect", run_open_times,
-                                             backfill);
+    Backfill *backfill = arg;
+    Err       ignored  = ERR_INIT; /* so does this one */
+
+    if (!mssql_connect_ahead(backfill->mssql, &ignored)) err_clear(&ignored);
+}
+
+void backfill_connect_ahead(Backfill *backfill)
+{
+    int64_t lanes = backfill->state.is_planned ? 0 : backfill->context.connections;
+
+    if (backfill->has_connected) return;
+    backfill->has_connected = true;
+    backfill->opening_times = sched_spawn(backfill->env->sched, "connect", run_open_times,
+                                          backfill);
+    backfill->opening_lanes = ARENA_ARRAY(backfill->arena, Task *, (size_t)lanes + 1);
+    for (int64_t i = 0; i < lanes; i++)
+        backfill->opening_lanes[i] = sched_spawn(backfill->env->sched, "connect", run_connect_lane,
+                                                 backfill);
+}
+
+void backfill_await_lanes(Backfill *backfill)
+{
+    for (Task **task = backfill->opening_lanes; task && *task; task++)
+        sched_join(backfill->env->sched, *task);
+    backfill->opening_lanes = NULL;
 }
 
 static void await_times(Backfill *backfill)
@@ -117,6 +141,7 @@ static void close_all(Backfill *backfill)
     plans_close(backfill->plans);
     facts_close(backfill->facts);
     await_times(backfill);
+    backfill_await_lanes(backfill);
     mssql_close(backfill->times);
     mssql_close(backfill->mssql);
     arena_close(backfill->arena);

@@ -8,8 +8,6 @@
 #include "engine/stream_internal.h"
 #include "engine/wave_staged.h"
 
-#include <stdatomic.h>
-
 /* How far the stream is from the retention, as its newest facts row has it. */
 typedef struct Headroom {
     OptDouble hours;
@@ -23,8 +21,8 @@ typedef struct Committing {
     Wave              *wave; /* the committing task's until it is over */
     int64_t            rows; /* that were read for it */
     Task              *task;
-    atomic_bool        is_over;
-    bool               ok; /* this and the rest: once it is over */
+    Queue             *over; /* holds an item once it is */
+    bool               ok;   /* this and the rest: once it is over */
     WaveRecord         record;
     bool               looks_for_headroom;
     Headroom           headroom;
@@ -39,8 +37,9 @@ typedef struct Backfill {
     Arena                 *result_arena;
     Mssql                 *mssql; /* of the reading task */
     Mssql                 *times; /* of the committing one; NULL until it asks */
-    bool                   has_opened_times;
-    Task        *opening_times; /* a login takes round trips: it begins while the plan is made */
+    bool                   has_connected;
+    Task        *opening_times; /* logins take round trips: they begin while the plan is made */
+    Task       **opening_lanes; /* up to a NULL */
     Stream       stream;        /* the part of one that finds the table and its columns */
     TableCut     cut;
     Cutter      *cutter;
@@ -99,7 +98,9 @@ bool backfill_run_waves(Backfill *backfill, Err *err) MUST_CHECK;
 bool backfill_end_commit(Backfill *backfill, Err *err) MUST_CHECK;
 /* A plan, when there is none yet; *is_planned false: something asked for a pause. */
 bool backfill_make_plan(Backfill *backfill, bool *is_planned, Err *err) MUST_CHECK;
-void backfill_open_times_ahead(Backfill *backfill);
+/* Begins to log in for the commits and, before a plan is made, for the lanes; once. */
+void backfill_connect_ahead(Backfill *backfill);
+void backfill_await_lanes(Backfill *backfill); /* until they are */
 
 /* --- backfill_forecast.c --- */
 void backfill_note_chunk(Backfill *backfill, int64_t wave, int64_t rows, double seconds, double mb);

@@ -18,7 +18,7 @@ static void run_commit(void *arg)
                 &committing->headroom.hours, &committing->headroom.written_at, &ignored))
             committing->headroom.hours.is_set = false;
     }
-    atomic_store(&committing->is_over, true);
+    (void)queue_push(committing->over, committing);
 }
 
 /* For progress alone: now and then, so that it costs nothing. */
@@ -49,6 +49,7 @@ static void start_commit(Backfill *backfill, Wave *wave)
     committing->looks_for_headroom = wants_headroom(backfill);
     for (size_t i = 0; i < wave->chunk_count; i++)
         committing->rows += wave->chunks[i].rows;
+    committing->over = queue_new(backfill->env->sched, 1);
     err_clear(&committing->err);
     committing->task      = sched_spawn(backfill->env->sched, "commit", run_commit, committing);
     backfill->committing  = committing;
@@ -68,6 +69,7 @@ static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
     if (!committing) return true;
     backfill->committing = NULL;
     sched_join(backfill->env->sched, committing->task);
+    queue_free(committing->over);
     ok = committing->ok || err_copy(err, &committing->err);
     if (ok) {
         const WaveRecord *record = &committing->record;
@@ -123,12 +125,13 @@ static bool begin_next(Backfill *backfill, Wave **out, Err *err)
     if (backfill_is_at_limit(backfill)) return true;
     if (!backfill_check_pause(backfill, &must_pause, err)) return false;
     if (must_pause) return true;
-    backfill_open_times_ahead(backfill); /* before a commit asks for it */
+    backfill_connect_ahead(backfill);
     if (!backfill->state.is_planned) {
         bool is_planned;
 
-        return backfill_make_plan(backfill, &is_planned, err) &&
-               (!is_planned || begin_next(backfill, out, err));
+        if (!backfill_make_plan(backfill, &is_planned, err)) return false;
+        backfill_await_lanes(backfill);
+        return !is_planned || begin_next(backfill, out, err);
     }
     if (!backfill_tell_forecast(backfill, err)) return false;
     wave = backfill_wave_new(backfill->next_wave);
@@ -160,9 +163,15 @@ static void drop(Backfill *backfill, Wave *wave)
     wave_close(wave);
 }
 
+/* Requests that are kept meanwhile stand half sent, and may hold a lock: so long they may. */
+#define COMMIT_WAIT_MS 1000
+
+/* What commits usually is in when the next wave is read. */
 static bool is_committing(const Backfill *backfill)
 {
-    return backfill->committing && !atomic_load(&backfill->committing->is_over);
+    void *item;
+
+    return backfill->committing && !queue_pop(backfill->committing->over, COMMIT_WAIT_MS, &item);
 }
 
 /* The wave is read before the one ahead of it is in: its files are made to outlive this call while it waits. */

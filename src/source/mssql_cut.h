@@ -104,6 +104,8 @@ typedef struct TableRead {
  * database does not allow SNAPSHOT. */
 bool mssql_read_table(Mssql *mssql, const TableRead *read, int64_t *row_count_out, RowStream **out,
                       Err *err) MUST_CHECK;
+/* Logs in for a later mssql_read_table, which takes that connection if it comes before long. By any thread. */
+bool mssql_connect_ahead(Mssql *mssql, Err *err) MUST_CHECK;
 /* Of the parts that were asked for, how many are behind the one that the stream is at: maybe fewer than `behind` named
  * (the connection asks one by one, or the request would be too long). */
 size_t mssql_parts_behind(const RowStream *stream);

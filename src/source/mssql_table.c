@@ -278,6 +278,15 @@ bool mssql_next_part(RowStream *stream, const Offset *stamp, int64_t *row_count_
     return check_result(table, err);
 }
 
+bool mssql_connect_ahead(Mssql *mssql, Err *err)
+{
+    SqlConn *conn;
+
+    if (!mssql_connect(mssql, CONN_TABLE, &conn, err)) return false;
+    mssql_give_back(mssql, CONN_TABLE, conn);
+    return true;
+}
+
 static TablePart *copy_parts(Arena *arena, const TableRead *read)
 {
     TablePart *parts = ARENA_ARRAY(arena, TablePart, read->behind_count + 1);
