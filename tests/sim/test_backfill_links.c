@@ -10,7 +10,7 @@ static Process *open_far(World *world)
 {
     Process *process = process_open(world, "far");
 
-    sim_sql_driver_set_link(process->sql, world_clock(world), LATENCY_MS);
+    sim_sql_driver_set_link(process->sql, world_clock(world), LATENCY_MS, LATENCY_MS);
     return process;
 }
 

@@ -59,6 +59,13 @@ static void on_step(void *arg, uint64_t step, const char *operation, Str path)
     actor->moved        = 0;
 }
 
+/* A backfill of many short waves, far away: rows take long, so that a writer finds those that were asked for and are on
+ * their way yet. */
+static bool has_narrow_link(const History *history)
+{
+    return history->seed % 4 == 1;
+}
+
 /* Reading the table takes its time, so that others act meanwhile and waves have a pace. */
 static void on_query(void *arg, Str sql)
 {
@@ -157,15 +164,17 @@ static void choose_backfill(History *history, Actor *actor)
     static const double targets[] = {0, 20, 60, 300};
     BackfillOptions    *options   = &actor->backfill;
 
-    *options                                  = (BackfillOptions){.stream     = stream_options(history),
-                                                                  .chunk_rows = happens(history, 5) ? 7 : history->chunk_rows,
-                                                                  .target_wave_seconds = targets[rng_below(history->cut, 4)]};
+    *options = (BackfillOptions){
+        .stream              = stream_options(history),
+        .chunk_rows          = happens(history, 5) ? 7 : history->chunk_rows,
+        .target_wave_seconds = targets[rng_below(history->cut, has_narrow_link(history) ? 2 : 4)]};
     history->connections                      = happens(history, 3) ? history->connections + 1
                                                                     : 1 + (int64_t)rng_below(history->cut, 3);
     options->stream.source.num_partitions     = history->connections;
     options->stream.source.isolation_snapshot = false;
-    if (!happens(history, 3)) options->max_waves = OPT_I64((int64_t)rng_below(history->cut, 4));
-    if (happens(history, 4))
+    if (!happens(history, 3) && !has_narrow_link(history))
+        options->max_waves = OPT_I64((int64_t)rng_below(history->cut, 4));
+    if (happens(history, 4) && !has_narrow_link(history))
         options->max_seconds = OPT_DOUBLE((double)rng_between(history->cut, 1, 60));
 }
 
@@ -205,9 +214,11 @@ static void run_writer(Actor *actor)
     History *history = actor->history;
     Clock   *clock   = world_clock(history->world);
 
-    for (uint64_t n = rng_below(history->cut, 5); n > 0; n--) {
+    bool is_busy = has_narrow_link(history);
+
+    for (uint64_t n = rng_below(history->cut, is_busy ? 20 : 5); n > 0; n--) {
         if (happens(history, 2))
-            clock_sleep_ms(clock, rng_between(history->cut, 1, 90000), NULL);
+            clock_sleep_ms(clock, rng_between(history->cut, 1, is_busy ? 10000 : 90000), NULL);
         else
             sched_point(world_sched(history->world), "writer");
         if (history->transactions_left > 0) {
@@ -247,7 +258,8 @@ static void open_actor(History *history, Actor *actor, ActorKind kind)
     if (kind == ACTOR_BACKFILL) {
         choose_backfill(history, actor);
         if (history->seed % 2 != 0) /* a long link: chunks are asked for together */
-            sim_sql_driver_set_link(actor->process->sql, world_clock(history->world), 200);
+            sim_sql_driver_set_link(actor->process->sql, world_clock(history->world), 400,
+                                    has_narrow_link(history) ? 1500 : 0);
     }
     choose_fault(history, actor);
 }
@@ -395,6 +407,10 @@ static void history_open(History *history, void **state, const HistoryOptions *o
     history->source = history_source_new(world, options->source_seed, kind, rows, has_large_rows);
     history->granularity = happens(history, 2) ? GRANULARITY_MINUTE : GRANULARITY_HOUR;
     history->chunk_rows  = 1 + rows / rng_between(history->cut, 2, 9);
+    if (has_narrow_link(history)) {
+        history->chunk_rows = 1 + rows / 24;
+        history->transactions_left += 20;
+    }
     history->wants_sweep = options->source_seed == options->cut_seed &&
                            history_is_swept(options->cut_seed);
     rng_close(rng);

@@ -22,7 +22,7 @@ typedef struct SimDriver {
     LIST(Str) statements;
     int     opened, open_now;
     Clock  *clock; /* sim_sql_driver_set_link; NULL: statements go one by one */
-    int64_t latency_ms;
+    int64_t latency_ms, row_ms;
 } SimDriver;
 
 typedef struct SimConn {
@@ -329,9 +329,9 @@ static bool rows_next(RowStream *stream, RowBlock *out, Err *err)
         if (is_large_row(rows, values, set->column_count)) break;
     }
     *out = row_builder_block(builder);
-    if (rows->conn->driver->clock) /* it is a narrow link, too */
+    if (rows->conn->driver->clock && rows->expect) /* rows of a table */
         clock_sleep_ms(rows->conn->driver->clock,
-                       rows->conn->driver->latency_ms * (int64_t)out->row_count, NULL);
+                       rows->conn->driver->row_ms * (int64_t)out->row_count, NULL);
     if (out->row_count > 0 || rows->error.number == 0) return true;
     if (rows->has_more && (rows->error_is_between || rows->error_at != rows->set + 1)) return true;
     return fail_with(err, rows->error.number, sqlstate_of(&rows->error), rows->error.message);
@@ -591,12 +591,13 @@ void sim_sql_driver_set_hook(SqlDriver *base, void (*on_query)(void *arg, Str sq
     driver->options.on_query_arg = arg;
 }
 
-void sim_sql_driver_set_link(SqlDriver *base, Clock *clock, int64_t latency_ms)
+void sim_sql_driver_set_link(SqlDriver *base, Clock *clock, int64_t latency_ms, int64_t row_ms)
 {
     SimDriver *driver = (SimDriver *)base;
 
     driver->clock      = clock;
     driver->latency_ms = latency_ms;
+    driver->row_ms     = row_ms;
 }
 
 void sim_sql_driver_add_fault(SqlDriver *base, const SimSqlFault *fault)

@@ -41,8 +41,8 @@ void sim_sql_driver_set_hook(SqlDriver *driver, void (*on_query)(void *arg, Str 
 /* The fault is copied; several are tried in the order they came. */
 void sim_sql_driver_add_fault(SqlDriver *driver, const SimSqlFault *fault);
 /* From now on a connection takes several statements in one request, as ODBC's does, and every request, and every row of
- * an answer, takes so long on the way. */
-void sim_sql_driver_set_link(SqlDriver *driver, Clock *clock, int64_t latency_ms);
+ * a captured table, takes so long on the way. */
+void sim_sql_driver_set_link(SqlDriver *driver, Clock *clock, int64_t latency_ms, int64_t row_ms);
 int  sim_sql_driver_connections(const SqlDriver *driver);      /* opened so far */
 int  sim_sql_driver_open_connections(const SqlDriver *driver); /* not closed yet */
 /* Statements run so far whose text holds `part`. */
