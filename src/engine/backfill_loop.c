@@ -197,6 +197,13 @@ static bool read_on(Backfill *backfill, Wave *wave, bool *as_read, Wave **next, 
     return backfill_end_read(backfill, wave, err);
 }
 
+/* The wave ahead is read: from now on this is the one that is waited for. */
+static void lead(Backfill *backfill, Wave *wave)
+{
+    wave->idle_us += (clock_monotonic_ns(backfill->env->clock) - wave->began_ns) / 1000;
+    wave_show(wave);
+}
+
 /* Takes over `backfill->reading`: it commits when this returns, and the one behind it is read. */
 static bool run_wave(Backfill *backfill, Err *err)
 {
@@ -206,7 +213,7 @@ static bool run_wave(Backfill *backfill, Err *err)
 
     backfill->reading = next;
     if (ok && as_read) {
-        if (next) wave_show(next);
+        if (next) lead(backfill, next);
         backfill->result->waves++;
         start_commit(backfill, wave);
         return true;

@@ -228,9 +228,11 @@ bool backfill_begin_wave(Backfill *backfill, Wave *wave, Err *err)
 
 void backfill_note_pace(Backfill *backfill, const Wave *wave)
 {
-    if (wave->read)
-        backfill->pace = plan_wave_pace(backfill_seconds_since(backfill, wave->began_ns),
-                                        (int64_t)wave->chunk_count, backfill->context.connections);
+    double seconds = wave_lane_seconds(wave);
+
+    if (seconds > 0)
+        backfill->pace = plan_wave_pace(seconds, (int64_t)wave->chunk_count,
+                                        backfill->context.connections);
 }
 
 bool backfill_end_read(Backfill *backfill, Wave *wave, Err *err)

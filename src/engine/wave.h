@@ -79,6 +79,8 @@ bool wave_begin_read(const WaveContext *context, Bronze *bronze, Wave *wave, Err
 /* Until the first connection is through with it: the next wave may begin. False: the read failed, and wave_await_rows
  * tells how. At once for a wave that is not being read. */
 bool wave_await_lane(Wave *wave);
+/* How long that took from the wave's beginning, in seconds; 0: it was not read now. */
+double wave_lane_seconds(const Wave *wave);
 /* Until all are; the last rows may be on their way into the files yet. */
 bool wave_await_rows(Wave *wave, Err *err) MUST_CHECK;
 /* It is the one whose progress is shown: it was begun next to another one. */

@@ -18,6 +18,7 @@ struct WaveRead {
     bool              *has_asked; /* by partition: for all that it reads */
     Queue             *last_requests; /* one for each partition: it has, or it failed first */
     atomic_bool        has_failed;
+    _Atomic int64_t    through_ns; /* when the first lane was through; 0: none is */
     ReadParts          parts;
     ReadRun           *run;
 };
@@ -303,7 +304,10 @@ static bool open_part(void *arg, size_t index, Arena *arena, RowStream **out, Er
 static void part_is_over(void *arg, size_t index)
 {
     WaveRead *read = arg;
+    int64_t   none = 0;
 
+    (void)atomic_compare_exchange_strong(&read->through_ns, &none,
+                                         clock_monotonic_ns(read->context->env->clock));
     if (read->has_turn[index]) wave_lane_give(read->context->lanes, index, read->wave->number);
     read->has_turn[index] = false;
 }
@@ -376,6 +380,11 @@ bool wave_await_lane(Wave *wave)
     if (!read) return true;
     await_last_request(read);
     return read_run_wait(read->run, 1);
+}
+
+double wave_lane_seconds(const Wave *wave)
+{
+    return wave->read ? (double)(atomic_load(&wave->read->through_ns) - wave->began_ns) / 1e9 : 0;
 }
 
 bool wave_await_rows(Wave *wave, Err *err)

@@ -149,7 +149,7 @@ def a_range_that_is_held_delays_its_wave_alone(folder, server):  # T4.47
     check_snapshot(chunked, "id")
     check_changes(chunked, server)
     told = chunked.lake.query("ops/facts", "SELECT (detail->>'$.wave')::INT, max(duration_ms) FROM t WHERE event = 'snapshot_chunk' GROUP BY 1 ORDER BY 2 DESC LIMIT 1")
-    equal([told[0][0], told[0][1] >= held_ms], [waves, True], f"the wave that took longest, and the {held_ms} ms of the lock ({told})")
+    equal([told[0][0], told[0][1] >= held_ms - 200], [waves, True], f"the wave that took longest, and the {held_ms} ms of the lock ({told})")
 
 
 # --- a lock timeout, a deadlock ---
