@@ -181,8 +181,9 @@ static bool refuse_contradictions(const Settings *settings, Err *err)
                        "fail_on_data_loss out");
     if (is_chunked(settings) && settings_bool(settings, SET_BOOTSTRAP) &&
         !settings_text(settings, SET_FACTS).len)
-        return err_set(err, ERR_USAGE,
-                       "snapshot: chunked is kept in the facts table: name one (facts)");
+        return err_set(
+            err, ERR_USAGE,
+            "snapshot: chunked is kept in the facts table: name one (--facts, lake.facts)");
     if (settings_bool(settings, SET_BOOTSTRAP) && settings_is_given(settings, SET_STARTING_LSN))
         return err_set(err, ERR_USAGE,
                        "bootstrap starts the stream at its snapshot's LSN, so starting_lsn has no "

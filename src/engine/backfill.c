@@ -111,8 +111,9 @@ static bool open_state(Backfill *backfill, Err *err)
                               ? options->plans
                               : plans_ref_of_bronze(backfill->arena, &options->bronze);
     if (options->facts.path.len == 0)
-        return err_set(err, ERR_USAGE,
-                       "a chunked snapshot is kept in the facts table: name one (facts)");
+        return err_set(
+            err, ERR_USAGE,
+            "a chunked snapshot is kept in the facts table: name one (--facts, lake.facts)");
     if (!facts_open_if_exists(delta, &options->facts, &backfill->facts, err) ||
         !facts_open_if_exists(delta, &options->facts, &backfill->commit_facts, err))
         return false;
@@ -358,19 +359,30 @@ static bool remove_staged(Backfill *backfill, Err *err)
     return true;
 }
 
-static bool run(Backfill *backfill, Err *err)
+static void tell_no_snapshot(Backfill *backfill)
 {
     const StreamOptions *options = &backfill->options->stream;
-    const SnapshotOpen  *open    = family_find_chunked(&backfill->family);
-    Err                  late    = ERR_INIT;
+    const SnapshotDone  *whole   = family_find_done(&backfill->family);
+    Arena               *arena   = backfill->result_arena;
+    Str                  advice  = STR("run the stream with --bootstrap --snapshot chunked");
+
+    if (whole)
+        advice = str_printf(arena,
+                            "bronze has the whole table as of LSN %s, nothing is left to read",
+                            lsn_format(whole->at.lsn).text);
+    backfill_pause_for(
+        backfill, BACKFILL_NO_SNAPSHOT,
+        str_printf(arena, "no chunked snapshot of %.*s was opened for app_id %.*s: %.*s",
+                   STR_ARG(options->bronze.label), STR_ARG(options->app_id), STR_ARG(advice)));
+}
+
+static bool run(Backfill *backfill, Err *err)
+{
+    const SnapshotOpen *open = family_find_chunked(&backfill->family);
+    Err                 late = ERR_INIT;
 
     if (!open) {
-        backfill_pause_for(
-            backfill, BACKFILL_NO_SNAPSHOT,
-            str_printf(backfill->result_arena,
-                       "no chunked snapshot of %.*s was opened for app_id %.*s: run the "
-                       "stream with --bootstrap --snapshot chunked",
-                       STR_ARG(options->bronze.label), STR_ARG(options->app_id)));
+        tell_no_snapshot(backfill);
         return true;
     }
     backfill->result->snapshot = OPT_LSN(open->at.lsn);
@@ -389,7 +401,8 @@ static bool run(Backfill *backfill, Err *err)
     if (backfill->state.is_planned &&
         backfill->state.plan.chunk_rows != backfill->options->chunk_rows)
         log_warn(backfill->env->log, "backfill", "the snapshot was planned with another chunk_rows",
-                 LOG_STR("stream", options->capture_instance), LOG_LSN("lsn", open->at.lsn),
+                 LOG_STR("stream", backfill->options->stream.capture_instance),
+                 LOG_LSN("lsn", open->at.lsn),
                  LOG_I64("planned_with", backfill->state.plan.chunk_rows),
                  LOG_I64("asked_for", backfill->options->chunk_rows));
     find_pace(backfill);

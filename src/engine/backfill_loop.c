@@ -85,6 +85,7 @@ static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
         backfill->rows_recorded += record->rows;
         backfill->newest_stamp = lsn_max(backfill->newest_stamp, record->stamp);
         if (committing->headroom.hours.is_set) backfill->headroom = committing->headroom;
+        result->waves++;
         result->chunks_done += record->chunks;
         result->rows += record->rows;
         log_info(backfill->env->log, "backfill", "wave committed",
@@ -116,8 +117,8 @@ static bool begin_next(Backfill *backfill, Wave **out, Err *err)
     bool  must_pause;
     Wave *wave;
 
-    *out                    = NULL;
-    backfill->result->state = BACKFILL_RUNNING;
+    *out = NULL;
+    backfill_pause_for(backfill, BACKFILL_RUNNING, STR_EMPTY);
     if (!cancel_check(backfill->env->cancel, err)) return false;
     if (backfill->state.is_planned &&
         backfill->next_chunk >= (int64_t)backfill->state.plan.chunk_count)
@@ -150,7 +151,11 @@ static Wave *begin_beside(Backfill *backfill)
     Err   ignored = ERR_INIT;
     Wave *next    = NULL;
 
+    wave_lanes_begin_wait(backfill->context.lanes);
     if (!begin_next(backfill, &next, &ignored)) err_clear(&ignored);
+    wave_lanes_end_wait(backfill->context.lanes);
+    /* one that was read before, or that a dead call cut narrower, leaves lanes alone */
+    wave_lanes_let_go(backfill->context.lanes, next ? wave_lane_count(next) : 0);
     return next;
 }
 
@@ -163,7 +168,7 @@ static void drop(Backfill *backfill, Wave *wave)
     wave_close(wave);
 }
 
-/* Requests that are kept meanwhile stand half sent, and may hold a lock: so long they may. */
+/* What lanes keep meanwhile may hold a lock: so long it may. */
 #define COMMIT_WAIT_MS 1000
 
 /* What commits usually is in when the next wave is read. */
@@ -177,7 +182,7 @@ static bool is_committing(const Backfill *backfill)
 /* The wave is read before the one ahead of it is in: its files are made to outlive this call while it waits. */
 static bool await_commit(Backfill *backfill, Wave *wave, bool *as_read, Err *err)
 {
-    wave_lanes_let_go(backfill->context.lanes);
+    wave_lanes_let_go(backfill->context.lanes, 0);
     return backfill_end_read(backfill, wave, err) && wave_finish_read(wave, err) &&
            (wave->is_known || wave_seal(&backfill->context, wave, err)) &&
            finish_commit(backfill, as_read, err);
@@ -193,14 +198,14 @@ static bool read_on(Backfill *backfill, Wave *wave, bool *as_read, Wave **next, 
     if (!finish_commit(backfill, as_read, err)) return false;
     if (!*as_read) return true;
     *next = begin_beside(backfill);
-    if (!*next) wave_lanes_let_go(backfill->context.lanes);
     return backfill_end_read(backfill, wave, err);
 }
 
-/* The wave ahead is read: from now on this is the one that is waited for. */
-static void lead(Backfill *backfill, Wave *wave)
+/* The wave ahead is read, and on its way into the tables: from now on this is the one that is waited for. */
+static void lead(const Backfill *backfill, Wave *wave)
 {
     wave->idle_us += (clock_monotonic_ns(backfill->env->clock) - wave->began_ns) / 1000;
+    wave->progress = backfill_progress(backfill, wave->number);
     wave_show(wave);
 }
 
@@ -213,12 +218,11 @@ static bool run_wave(Backfill *backfill, Err *err)
 
     backfill->reading = next;
     if (ok && as_read) {
-        if (next) lead(backfill, next);
-        backfill->result->waves++;
         start_commit(backfill, wave);
+        if (next) lead(backfill, next);
         return true;
     }
-    wave_lanes_let_go(backfill->context.lanes);
+    wave_lanes_let_go(backfill->context.lanes, 0);
     if (ok)
         drop(backfill, wave);
     else

@@ -28,9 +28,10 @@ void backfill_stamp_ahead(void *arg)
     Backfill *backfill = arg;
     Err       ignored  = ERR_INIT;
 
-    if (backfill->next_chunk < (int64_t)backfill->state.plan.chunk_count &&
-        !ask_stamp(backfill, &ignored))
-        err_clear(&ignored);
+    if (backfill->next_chunk >= (int64_t)backfill->state.plan.chunk_count) return;
+    wave_lanes_begin_wait(backfill->context.lanes);
+    if (!ask_stamp(backfill, &ignored)) err_clear(&ignored);
+    wave_lanes_end_wait(backfill->context.lanes);
 }
 
 static bool take_stamp(Backfill *backfill, Wave *wave, Err *err)
@@ -59,6 +60,8 @@ static bool find_last_end(Backfill *backfill, const KeyPart **out, Err *err)
     *out = NULL;
     if (extent->is_integer || str_equal(extent->max, BOUND_OPEN) || !backfill->cut.can_bound)
         return true;
+    /* the new rows may be locked, by somebody who waits for a row that a lane keeps */
+    wave_lanes_let_go(backfill->context.lanes, 0);
     return bound_from_json(backfill->arena, &backfill->cut, extent->max, &walk.max, err) &&
            plan_walk_last(&source, &walk, backfill->arena, out, err);
 }
@@ -190,7 +193,7 @@ static void note_chunks(Backfill *backfill, const Wave *wave)
 
 int64_t backfill_waves_begun(const Backfill *backfill)
 {
-    return backfill->result->waves + (backfill->reading != NULL);
+    return backfill->result->waves + (backfill->committing != NULL) + (backfill->reading != NULL);
 }
 
 static bool begin_rows(Backfill *backfill, Wave *wave, Err *err)
@@ -207,20 +210,24 @@ static bool begin_rows(Backfill *backfill, Wave *wave, Err *err)
 
 /* Steps f to j: stamp, bounds, chunks, read. First whether anything has to be read: bronze is asked while the files of
  * dead calls are locked, so that it shows all that those calls committed. */
-bool backfill_begin_wave(Backfill *backfill, Wave *wave, Err *err)
+static bool begin_wave(Backfill *backfill, Wave *wave, Err *err)
 {
     bool found, taken = false;
 
-    wave->began_ns   = clock_monotonic_ns(backfill->env->clock);
-    wave->started_us = clock_utc_us(backfill->env->clock);
-    if (!take_planned_chunks(backfill, wave, &found, err)) return false;
-    if (!find_known(backfill, wave, err) ||
+    if (!take_planned_chunks(backfill, wave, &found, err) || !find_known(backfill, wave, err) ||
         (!wave->is_known && !find_staged(backfill, wave, &taken, err)))
         return false;
-    if (!taken &&
-        (!take_stamp(backfill, wave, err) || (!found && !take_next_chunks(backfill, wave, err)) ||
-         !begin_rows(backfill, wave, err)))
-        return false;
+    return taken ||
+           (take_stamp(backfill, wave, err) && (found || take_next_chunks(backfill, wave, err)) &&
+            begin_rows(backfill, wave, err));
+}
+
+bool backfill_begin_wave(Backfill *backfill, Wave *wave, Err *err)
+{
+    wave->began_ns   = clock_monotonic_ns(backfill->env->clock);
+    wave->started_us = clock_utc_us(backfill->env->clock);
+    if (!begin_wave(backfill, wave, err))
+        return err_context(err, "wave %lld", (long long)wave->number);
     backfill->next_chunk = wave->chunks[wave->chunk_count - 1].index + 1;
     backfill->next_wave  = wave->number + 1;
     return true;

@@ -61,6 +61,16 @@ bool family_is_done(const Family *family, Lsn snapshot)
     return false;
 }
 
+const SnapshotDone *family_find_done(const Family *family)
+{
+    const SnapshotDone *found = NULL;
+
+    for (size_t i = 0; i < family->done_count; i++)
+        if (!found || lsn_compare(family->dones[i].at.lsn, found->at.lsn) > 0)
+            found = &family->dones[i];
+    return found;
+}
+
 static const SnapshotOpen *find_newest(const Family *family, const Str *sink_id, bool is_full)
 {
     const SnapshotOpen *found = NULL;

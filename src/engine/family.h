@@ -41,6 +41,8 @@ bool family_read(Facts *facts, Str target, Str app_id, Arena *arena, Family *out
 
 /* A snapshot at or after S is complete. */
 bool family_is_done(const Family *family, Lsn snapshot);
+/* The newest that is complete; NULL: none. */
+const SnapshotDone *family_find_done(const Family *family);
 /* The newest chunked open by S, whatever its generation; NULL: none. */
 const SnapshotOpen *family_find_chunked(const Family *family);
 /* What a run of this sink id starts from: its chunked open with the largest S, else its full one; NULL: none. */

@@ -83,8 +83,10 @@ bool wave_await_lane(Wave *wave);
 double wave_lane_seconds(const Wave *wave);
 /* Until all are; the last rows may be on their way into the files yet. */
 bool wave_await_rows(Wave *wave, Err *err) MUST_CHECK;
-/* It is the one whose progress is shown: it was begun next to another one. */
+/* It is the one whose progress is shown from now on: it was begun next to another one. */
 void wave_show(Wave *wave);
+/* It is read on the first so many lanes; 0: it is there. */
+size_t wave_lane_count(const Wave *wave);
 /* Until they are in. By either task. */
 bool wave_finish_read(Wave *wave, Err *err) MUST_CHECK;
 /* What makes the staged rows outlive this run (wave_staged.h); a wave without rows leaves nothing. Then how far the log

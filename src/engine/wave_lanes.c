@@ -2,15 +2,19 @@
  * each other's last store one sees it. */
 #include "engine/wave_lanes.h"
 
-#define NO_WAVE (-1)
+/* Rows that nobody fetches may hold a lock: so long they may. */
+#define WAIT_MS 1000
 
 struct WaveLanes {
+    Sched                  *sched;
     WaveLane               *items;
     size_t                  count;
     Arena                  *arena;
-    _Atomic(const Offset *) latest; /* stamp that was asked for; NULL: none was */
-    atomic_int_fast64_t
-        kept_behind; /* NO_WAVE, or the wave behind which lanes keep what they asked ahead */
+    _Atomic(const Offset *) latest;  /* stamp that was asked for; NULL: none was */
+    atomic_int_fast64_t kept_behind; /* the wave behind which lanes keep what they asked ahead */
+    atomic_size_t       kept_count;  /* those before it do; 0: none */
+    Task               *waiting;     /* of wave_lanes_begin_wait; NULL: nobody waits */
+    Queue              *waited;
 };
 
 static char the_turn;
@@ -19,10 +23,11 @@ WaveLanes *wave_lanes_new(Sched *sched, size_t count, Arena *arena)
 {
     WaveLanes *lanes = ARENA_NEW(arena, WaveLanes);
 
-    lanes->items = ARENA_ARRAY(arena, WaveLane, count);
-    lanes->count = count;
-    lanes->arena = arena;
-    atomic_store(&lanes->kept_behind, NO_WAVE);
+    lanes->sched  = sched;
+    lanes->items  = ARENA_ARRAY(arena, WaveLane, count);
+    lanes->count  = count;
+    lanes->arena  = arena;
+    lanes->waited = queue_new(sched, 1);
     for (size_t i = 0; i < count; i++) {
         lanes->items[i].turn = queue_new(sched, 1);
         (void)queue_push(lanes->items[i].turn, &the_turn);
@@ -36,6 +41,7 @@ void wave_lanes_close(WaveLanes *lanes)
         wave_lane_drop(&lanes->items[i]);
         queue_free(lanes->items[i].turn);
     }
+    if (lanes) queue_free(lanes->waited);
 }
 
 WaveLane *wave_lane_at(WaveLanes *lanes, size_t index)
@@ -71,10 +77,11 @@ void wave_lane_give(WaveLanes *lanes, size_t index, int64_t number)
 {
     WaveLane *lane = &lanes->items[index];
 
-    if (atomic_load(&lanes->kept_behind) != number) wave_lane_drop(lane);
+    if (atomic_load(&lanes->kept_behind) != number || index >= atomic_load(&lanes->kept_count))
+        wave_lane_drop(lane);
     (void)queue_push(lane->turn, &the_turn);
     /* wave_lanes_let_go may have found the turn not there yet */
-    if (atomic_load(&lanes->kept_behind) == NO_WAVE) drop_if_free(lane);
+    if (index >= atomic_load(&lanes->kept_count)) drop_if_free(lane);
 }
 
 void wave_lane_note_ahead(WaveLanes *lanes, WaveLane *lane)
@@ -85,13 +92,37 @@ void wave_lane_note_ahead(WaveLanes *lanes, WaveLane *lane)
 void wave_lanes_keep(WaveLanes *lanes, int64_t number)
 {
     atomic_store(&lanes->kept_behind, number);
+    atomic_store(&lanes->kept_count, lanes->count);
 }
 
-void wave_lanes_let_go(WaveLanes *lanes)
+void wave_lanes_let_go(WaveLanes *lanes, size_t from)
 {
-    atomic_store(&lanes->kept_behind, NO_WAVE);
-    for (size_t i = 0; i < lanes->count; i++)
+    atomic_store(&lanes->kept_count, from);
+    for (size_t i = from; i < lanes->count; i++)
         drop_if_free(&lanes->items[i]);
+}
+
+static void run_wait(void *arg)
+{
+    WaveLanes *lanes = arg;
+    void      *item;
+
+    if (!queue_pop(lanes->waited, WAIT_MS, &item)) {
+        wave_lanes_let_go(lanes, 0);
+        (void)queue_pop(lanes->waited, -1, &item);
+    }
+}
+
+void wave_lanes_begin_wait(WaveLanes *lanes)
+{
+    lanes->waiting = sched_spawn(lanes->sched, "patience", run_wait, lanes);
+}
+
+void wave_lanes_end_wait(WaveLanes *lanes)
+{
+    (void)queue_push(lanes->waited, lanes);
+    sched_join(lanes->sched, lanes->waiting);
+    lanes->waiting = NULL;
 }
 
 void wave_lanes_set_stamp(WaveLanes *lanes, const Offset *stamp)

@@ -42,8 +42,12 @@ void wave_lane_note_ahead(WaveLanes *lanes, WaveLane *lane);
 /* --- by who begins the waves --- */
 /* From now on until wave_lanes_let_go, a lane that is through with wave `number` keeps what it asked ahead. */
 void wave_lanes_keep(WaveLanes *lanes, int64_t number);
-/* The next wave does not begin at once: no lane keeps anything. */
-void wave_lanes_let_go(WaveLanes *lanes);
+/* The next wave does not begin at once, or is read on the lanes before `from` alone: the others keep nothing. */
+void wave_lanes_let_go(WaveLanes *lanes, size_t from);
+/* Around what the next wave waits for and nobody knows how long it takes: an answer of a store, or of the source. After
+ * a second no lane keeps anything. */
+void wave_lanes_begin_wait(WaveLanes *lanes);
+void wave_lanes_end_wait(WaveLanes *lanes);
 /* Just asked for: usually the newest, but a source that was set back may answer with an older one, which counts then. */
 void wave_lanes_set_stamp(WaveLanes *lanes, const Offset *stamp);
 /* The stamp of a wave that begins now: no newer than any request that reaches into it. False: none is known. */

@@ -133,8 +133,8 @@ static bool send_request(PartRows *part, Err *err)
 
     begin_chunk(part);
     if (!choose_parts(part, parts, &count, err)) return false;
-    if (count > parts_left(part)) tell_asked(part->read, part->index, &asked_for_all);
     if (count > parts_left(part) + 1) wave_lane_note_ahead(context->lanes, lane);
+    if (count > parts_left(part)) tell_asked(part->read, part->index, &asked_for_all);
     TableRead read = {.table         = context->table,
                       .cut           = context->cut,
                       .lo            = parts[0].lo,
@@ -413,6 +413,11 @@ bool wave_finish_read(Wave *wave, Err *err)
 void wave_show(Wave *wave)
 {
     if (wave->read) read_run_show(wave->read->run);
+}
+
+size_t wave_lane_count(const Wave *wave)
+{
+    return wave->read ? wave->read->partitions : 0;
 }
 
 void wave_close(Wave *wave)

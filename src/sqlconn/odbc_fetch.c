@@ -185,8 +185,10 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
     } else {
         ok        = fetch(result, err);
         row_count = result->rows_fetched;
-        /* Its end has come with it. FreeTDS, asked again, would wait for what is behind it. */
-        if (row_count < result->row_capacity) result->is_between = result->has_more;
+        /* FreeTDS has seen its end with it, and told what failed; asked again, it would wait for what is behind. Others
+         * say SQL_NO_DATA at once. */
+        if (conn->family == DRIVER_FREETDS && row_count < result->row_capacity)
+            result->is_between = result->has_more;
     }
     odbc_block_end(conn, handle);
     if (!ok) odbc_result_fail(result, err);

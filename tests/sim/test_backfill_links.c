@@ -100,6 +100,54 @@ static void waves_follow_each_other_within_a_request(void **state)
     world_close(world);
 }
 
+static void sleep_before_stamp(void *arg, Str sql)
+{
+    if (str_find(sql, STR("fn_cdc_get_max_lsn"), 0) >= 0)
+        clock_sleep_ms(world_clock(arg), 10000, NULL);
+}
+
+/* The stamp of each wave comes long after the last row of the one before: no connection keeps what it asked for ahead, and
+ * each asks again. */
+static void nothing_stands_half_sent_while_the_source_is_slow(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(10, 2);
+    Process        *process = open_far(world);
+    BackfillResult  result;
+
+    options.target_wave_seconds = 0;
+    shop_open_snapshot(world, 200);
+    sim_sql_driver_set_hook(process->sql, sleep_before_stamp, world);
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    assert_int_equal(result.state, BACKFILL_DONE);
+    assert_int_equal(result.waves, 10);
+    assert_int_equal(chunk_requests(process), 2 * 10);
+    process_close(process);
+    assert_each_row_once(world, 200);
+    world_close(world);
+}
+
+/* The last wave looks for the first key above MAX. Who inserted that may hold it, and wait for a row of the table: so
+ * the rest of a request is given up first. Of six chunks the wave behind the first one's asks for chunk 4 ahead. */
+static void nothing_stands_half_sent_while_the_last_end_is_looked_for(void **state)
+{
+    World          *world   = world_open(state, 1);
+    BackfillOptions options = shop_backfill(20, 2);
+    Process        *process;
+
+    world_create(world, "orders", "id varchar(8) NOT NULL PRIMARY KEY, note varchar(20) NULL");
+    world_commit(world, "INSERT INTO dbo.orders SELECT CONCAT('k', value), 'n' FROM "
+                        "GENERATE_SERIES(100, 219)");
+    (void)shop_run_chunked(world);
+    options.target_wave_seconds = 0;
+    BackfillResult result       = run_far(world, &options, &process);
+    assert_int_equal(result.waves, 3);
+    assert_int_equal(chunk_requests(process), 2 + 2 + 2);
+    process_close(process);
+    assert_each_row_once(world, 120);
+    world_close(world);
+}
+
 /* The last wave that a call may read asks for nothing behind it. */
 static void nothing_is_asked_for_behind_the_last_wave_of_a_call(void **state)
 {
@@ -242,6 +290,84 @@ static void one_that_stays_locked_ends_the_wave(void **state)
     }
 }
 
+/* What was read counts; a wave that is not in does not. */
+static void a_wave_whose_commit_failed_is_not_counted(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = open_far(world);
+    BackfillResult  result;
+
+    options.target_wave_seconds = 0;
+    shop_open_snapshot(world, 24);
+    process->plan = (FaultPlan){
+        .fail_at_step = 1, .crash = true, .only_path_containing = STR(BRONZE_COMMIT(2))};
+    assert_false(process_backfill(process, &options, &result));
+    assert_true(process->plan.has_crashed);
+    assert_int_equal(result.waves, 1);
+    assert_int_equal(result.chunks_done, 2);
+    process_close(process);
+    (void)world_backfill(world, &options);
+    assert_each_row_once(world, 24);
+    world_close(world);
+}
+
+/* What fails before a row of it was asked for. */
+static void what_fails_between_two_waves_names_the_next_one(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = open_far(world);
+    BackfillResult  result;
+
+    options.target_wave_seconds = 0;
+    shop_open_snapshot(world, 24);
+    sim_sql_driver_add_fault(process->sql, &(SimSqlFault){.expect   = "fn_cdc_get_max_lsn",
+                                                          .skip     = 6,
+                                                          .times    = 1000,
+                                                          .sqlstate = "42000"});
+    assert_false(process_backfill(process, &options, &result));
+    assert_err(&process->err, ERR_QUERY, "wave 2");
+    assert_int_equal(result.waves, 2);
+    process_close(process);
+    (void)world_backfill(world, &options);
+    assert_each_row_once(world, 24);
+    world_close(world);
+}
+
+/* What a wave was told to leave to those behind it, itself among them, the first time it was told of. */
+typedef struct Left {
+    int64_t rows[6];
+} Left;
+
+static void note_left(void *arg, const Progress *progress)
+{
+    Left *left = arg;
+
+    if (left->rows[progress->chunks->wave] == 0)
+        left->rows[progress->chunks->wave] = progress->chunks->rows_left;
+}
+
+/* A wave begins when the one before it is not read yet, and is told of when it is. */
+static void progress_leaves_out_the_wave_that_commits(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    Process        *process = open_far(world);
+    Left            left    = {{0}};
+    BackfillResult  result;
+
+    options.target_wave_seconds = 0;
+    shop_open_snapshot(world, 24);
+    process->env.on_progress     = note_left;
+    process->env.on_progress_arg = &left;
+    assert_ok(process_backfill(process, &options, &result), &process->err);
+    for (int64_t wave = 0; wave < 6; wave++)
+        assert_int_equal(left.rows[wave], 24 - 4 * wave);
+    process_close(process);
+    world_close(world);
+}
+
 /* What who shows progress was told last. */
 typedef struct Told {
     int  times;
@@ -332,10 +458,15 @@ int main(void)
         cmocka_unit_test(chunks_of_a_connection_are_asked_for_together),
         cmocka_unit_test(near_by_each_is_a_request),
         cmocka_unit_test(waves_follow_each_other_within_a_request),
+        cmocka_unit_test(nothing_stands_half_sent_while_the_source_is_slow),
+        cmocka_unit_test(nothing_stands_half_sent_while_the_last_end_is_looked_for),
         cmocka_unit_test(nothing_is_asked_for_behind_the_last_wave_of_a_call),
         cmocka_unit_test(rows_that_were_asked_ahead_have_a_stamp_as_old),
         cmocka_unit_test(a_chunk_that_fails_in_a_request_is_asked_for_again_by_itself),
         cmocka_unit_test(one_that_stays_locked_ends_the_wave),
+        cmocka_unit_test(a_wave_whose_commit_failed_is_not_counted),
+        cmocka_unit_test(what_fails_between_two_waves_names_the_next_one),
+        cmocka_unit_test(progress_leaves_out_the_wave_that_commits),
         cmocka_unit_test(who_shows_progress_is_told_last_that_a_wave_that_failed_is_over),
         cmocka_unit_test(a_kept_connection_that_died_takes_no_chunk_with_it),
         cmocka_unit_test(it_may_die_anywhere),

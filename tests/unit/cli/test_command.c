@@ -149,7 +149,7 @@ static void what_this_version_cannot_do_is_refused_before_anything_is_read(void 
     assert_true(options.snapshot_chunked);
     assert_false(
         options_of(arena, WORDS(COMPLETE, "--snapshot", "chunked", "--bootstrap"), &options, &err));
-    assert_err(&err, ERR_USAGE, "name one (facts)");
+    assert_err(&err, ERR_USAGE, "name one (--facts, lake.facts)");
     assert_false(
         options_of(arena, WORDS(COMPLETE, "--on-data-loss", "resnapshot"), &options, &err));
     assert_err(&err, ERR_USAGE, "resnapshot");

@@ -103,7 +103,7 @@ static void nothing_stays_when_the_next_wave_has_to_wait(void **state)
     wave_lane_at(fixture->lanes, 1)->rows = &busy.stream;
     wave_lane_give(fixture->lanes, 0, 0);
     assert_int_equal(free.closed, 0);
-    wave_lanes_let_go(fixture->lanes);
+    wave_lanes_let_go(fixture->lanes, 0);
     assert_int_equal(free.closed, 1);
     assert_int_equal(busy.closed, 0); /* somebody reads on it */
     wave_lane_give(fixture->lanes, 1, 0);
@@ -113,6 +113,51 @@ static void nothing_stays_when_the_next_wave_has_to_wait(void **state)
     wave_lane_at(fixture->lanes, 0)->rows = &unasked.stream;
     wave_lane_give(fixture->lanes, 0, 1);
     assert_int_equal(unasked.closed, 1);
+}
+
+/* What is begun is read on one lane: the next wave was read before, or is narrower. */
+static void a_lane_that_the_next_wave_does_not_read_keeps_nothing(void **state)
+{
+    Fixture *fixture = *state;
+    Request  read = request(), free = request(), late = request();
+
+    wave_lanes_keep(fixture->lanes, 0);
+    for (size_t i = 0; i < 2; i++)
+        wave_lane_take(wave_lane_at(fixture->lanes, i));
+    wave_lane_at(fixture->lanes, 0)->rows = &read.stream;
+    wave_lane_at(fixture->lanes, 1)->rows = &free.stream;
+    wave_lane_give(fixture->lanes, 0, 0);
+    wave_lane_give(fixture->lanes, 1, 0);
+    wave_lanes_let_go(fixture->lanes, 1);
+    assert_int_equal(read.closed, 0);
+    assert_int_equal(free.closed, 1);
+    wave_lane_take(wave_lane_at(fixture->lanes, 1)); /* as one that was not through yet */
+    wave_lane_at(fixture->lanes, 1)->rows = &late.stream;
+    wave_lane_give(fixture->lanes, 1, 0);
+    assert_int_equal(late.closed, 1);
+    wave_lanes_let_go(fixture->lanes, 0);
+    assert_int_equal(read.closed, 1);
+}
+
+/* The store, or the source, keeps the next wave waiting. */
+static void a_lane_keeps_nothing_for_longer_than_a_second(void **state)
+{
+    for (int64_t ms = 500; ms <= 1500; ms += 1000) {
+        Fixture  *fixture = *state;
+        WaveLane *lane    = wave_lane_at(fixture->lanes, 0);
+        Request   ahead   = request();
+
+        wave_lanes_keep(fixture->lanes, 0);
+        wave_lane_take(lane);
+        lane->rows = &ahead.stream;
+        wave_lane_give(fixture->lanes, 0, 0);
+        wave_lanes_begin_wait(fixture->lanes);
+        clock_sleep_ms(fixture->clock, ms, NULL);
+        assert_int_equal(ahead.closed, ms > 1000);
+        wave_lanes_end_wait(fixture->lanes);
+        assert_int_equal(ahead.closed, ms > 1000);
+        wave_lanes_let_go(fixture->lanes, 0);
+    }
 }
 
 static void a_stamp_is_no_newer_than_what_was_asked_under_it(void **state)
@@ -175,6 +220,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_asked_ahead_stays_where_the_next_wave_begins,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_stays_when_the_next_wave_has_to_wait, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_lane_that_the_next_wave_does_not_read_keeps_nothing,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lane_keeps_nothing_for_longer_than_a_second, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_stamp_is_no_newer_than_what_was_asked_under_it, setup,
                                         teardown),
