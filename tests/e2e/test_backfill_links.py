@@ -112,6 +112,26 @@ def a_lock_timeout_in_a_request_keeps_what_was_read_ahead_of_it(folder, driver):
 
 
 @on_each_driver
+def an_error_behind_some_rows_of_a_chunk_is_no_end_of_it(folder, driver):
+    """The server goes on with the next chunk's rows behind it, and the driver has both in one answer."""
+    for held in (50, CHUNK_ROWS - 1):
+        own = folder / str(held)
+        own.mkdir()
+        far = Far(own, driver, "--lock-timeout-ms", "0")
+        try:
+            with Holder(far.server, f"UPDATE dbo.far SET v = 'held' WHERE id = {10 * CHUNK_ROWS + held};") as holder:
+                log = own / "log"
+                with open(log, "w") as out:
+                    process = start_tidelake(*far.backfill("--require-done"), stderr=out)
+                wait_for("an attempt that failed", lambda: "trying again" in log.read_text())
+                holder.let_go()
+                equal(process.wait(60), 0, log.read_text())
+            far.check()
+        finally:
+            far.server.close()
+
+
+@on_each_driver
 def a_chunk_that_waits_in_a_request_is_read_when_it_may(folder, driver):
     far = Far(folder, driver)
     try:
