@@ -185,8 +185,8 @@ bool odbc_result_next(RowStream *stream, RowBlock *out, Err *err)
     } else {
         ok        = fetch(result, err);
         row_count = result->rows_fetched;
-        /* FreeTDS has seen its end with it, and told what failed; asked again, it would wait for what is behind. Others
-         * say SQL_NO_DATA at once. */
+        /* FreeTDS has seen the end with such a block, and told what failed; asked again, it would wait for the next
+         * result. Microsoft's gives the rows ahead of an error, which it tells when it is asked again (18.6). */
         if (conn->family == DRIVER_FREETDS && row_count < result->row_capacity)
             result->is_between = result->has_more;
     }
