@@ -47,7 +47,8 @@ static void what_a_call_lacks_is_named(void **state) /* T12.1 */
 
     shop_open_snapshot(world, 4);
     options.stream.facts = (TableRef){STR_EMPTY, STR_EMPTY};
-    REFUSE(world, &options, ERR_USAGE, "dbo_orders", "kept in the facts table", "name one (--facts, lake.facts)");
+    REFUSE(world, &options, ERR_USAGE, "dbo_orders", "kept in the facts table",
+           "name one (--facts, lake.facts)");
     options                         = shop_backfill(2, 2);
     options.stream.capture_instance = STR("dbo_orders_old");
     REFUSE(world, &options, ERR_SOURCE_STATE, "dbo_orders_old", "was not found",
