@@ -78,13 +78,8 @@ bool backfill_tell_forecast(Backfill *backfill, Err *err)
 
 ChunkProgress backfill_progress(const Backfill *backfill, int64_t wave)
 {
-    SnapshotRest rest  = rest_of(backfill);
-    const Wave  *ahead = backfill->reading;
+    SnapshotRest rest = rest_of(backfill);
 
-    if (ahead) { /* it is read by the time this one is shown: about as many rows as were planned */
-        rest.chunks_done += (int64_t)ahead->chunk_count;
-        rest.rows_done += (int64_t)ahead->chunk_count * rest.chunk_rows;
-    }
     return (ChunkProgress){.done           = backfill->result->chunks_done,
                            .total          = (int64_t)backfill->state.plan.chunk_count,
                            .wave           = wave,
