@@ -124,6 +124,63 @@ static void an_error_after_rows_keeps_its_number_and_the_connection(void **state
     sqlconn_close(conn);
 }
 
+#define FIRST_ROWS 95
+#define TWO_SQL                                                                 \
+    "SELECT value AS a, REPLICATE('x', 50) AS b FROM GENERATE_SERIES(1, 95);\n" \
+    "RAISERROR(N'', 0, 1) WITH NOWAIT;\n"                                       \
+    "SELECT value AS a, REPLICATE('x', 50) AS b FROM GENERATE_SERIES(1, 20)"
+
+/* The rows of the first of two results, up to its end or the error. */
+static size_t read_first(SqlConn *conn, Err *err)
+{
+    SqlQuery   query = {.text = STR(TWO_SQL), .fetch_rows = 10, .has_more = true};
+    SqlResult *result;
+    RowBlock   block;
+    size_t     rows = 0;
+
+    if (!sqlconn_query(conn, &query, &result, err)) return 0;
+    while (sqlresult_next(result, &block, err) && block.row_count > 0)
+        rows += block.row_count;
+    sqlresult_close(result);
+    return rows;
+}
+
+/* Whatever happens behind some rows of a result with another one behind it, in the middle of a block or at the end of one:
+ * what is told as its end has all its rows. */
+static void an_error_is_no_end_of_a_result(void **state)
+{
+    static const struct {
+        const char *action, *at;
+        int         number;
+    } faults[]             = {{"error", "row", 1222},
+                              {"kill", "row", 596},
+                              {"close", "row", 0},
+                              {"rst", "row", 0},
+                              {"close", "inside_row", 0}};
+    static const int at[]  = {1, 5, 10, 11, 90, 94};
+    World           *world = world_of(state);
+    char             sql[200];
+
+    for (size_t i = 0; i < COUNT_OF(faults); i++)
+        for (size_t n = 0; n < COUNT_OF(at); n++) {
+            SqlConn *conn = connect_now(world);
+            Err      err  = ERR_INIT;
+            (void)snprintf(sql, sizeof sql,
+                           "EXEC tidesim.fault '%s', '%%GENERATE%%', %d, @at = '%s', @n = %d",
+                           faults[i].action, faults[i].number, faults[i].at, at[n]);
+            world_run(world, sql);
+            size_t rows = read_first(conn, &err);
+            if (err.code == ERR_NONE) fail_msg("%s: an end behind %zu rows", sql, rows);
+            assert_true(rows <= (size_t)at[n]);
+            sqlconn_close(conn);
+        }
+    SqlConn *conn = connect_now(world);
+    Err      err  = ERR_INIT;
+    assert_int_equal(read_first(conn, &err), FIRST_ROWS);
+    assert_int_equal(err.code, ERR_NONE);
+    sqlconn_close(conn);
+}
+
 /* Every number of the table, as the driver hands it over: SQLSTATEs differ, the class must not. */
 static void every_number_has_its_class(void **state)
 {
@@ -425,6 +482,7 @@ static const struct CMUnitTest cases[] = {
     cmocka_unit_test(a_connection_that_breaks_anywhere_is_a_transport_error),
     cmocka_unit_test(a_killed_session_is_a_transport_error),
     cmocka_unit_test(an_error_after_rows_keeps_its_number_and_the_connection),
+    cmocka_unit_test(an_error_is_no_end_of_a_result),
     cmocka_unit_test(every_number_has_its_class),
     cmocka_unit_test(silence_is_given_up_after_its_limit),
     cmocka_unit_test(silence_behind_an_error_is_given_up_too),
