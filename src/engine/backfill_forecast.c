@@ -54,10 +54,10 @@ bool backfill_tell_forecast(Backfill *backfill, Err *err)
     double       hours = forecast.seconds / 3600;
 
     if (backfill->is_foretold || !forecast.is_known) return true;
-    backfill->is_foretold = true;
     if (!facts_find_headroom(backfill->facts, backfill->state.open->sink_id,
                              &backfill->headroom.hours, &backfill->headroom.written_at, err))
         return false;
+    backfill->is_foretold = true;
     headroom = headroom_now(backfill);
     log_info(log, "backfill", "forecast: what is left of the snapshot", LOG_STR("stream", name),
              LOG_I64("rows", forecast.rows), LOG_DOUBLE("mb", round_to(forecast.mb, 10)),

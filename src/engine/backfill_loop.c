@@ -156,6 +156,7 @@ static Wave *begin_beside(Backfill *backfill)
     wave_lanes_end_wait(backfill->context.lanes);
     /* one that was read before, or that a dead call cut narrower, leaves lanes alone */
     wave_lanes_let_go(backfill->context.lanes, next ? wave_lane_count(next) : 0);
+    backfill_pause_for(backfill, BACKFILL_RUNNING, STR_EMPTY);
     return next;
 }
 

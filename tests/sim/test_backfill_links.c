@@ -298,6 +298,39 @@ static void one_that_stays_locked_ends_the_wave(void **state)
     }
 }
 
+static void pause_at_a_chunk(void *arg, Str sql)
+{
+    Err err = ERR_INIT;
+
+    if (is_chunk_read(sql))
+        assert_ok(store_replace(world_store(arg), STR(CHECKPOINT "/_tidelake/pause"),
+                                str_bytes(STR("")), &err),
+                  &err);
+}
+
+/* The pause is seen when one connection is through with the wave; then the other one fails, and that is how it ended. */
+static void a_wave_that_failed_is_no_pause(void **state)
+{
+    BackfillOptions options;
+    World          *world   = open_with_held_row(state, 7, &options);
+    Process        *process = open_far(world);
+    BackfillResult  result;
+    Err             err = ERR_INIT;
+
+    options.target_wave_seconds = 0;
+    sim_sql_driver_set_hook(process->sql, pause_at_a_chunk, world);
+    assert_false(process_backfill(process, &options, &result));
+    assert_err(&process->err, ERR_LOCK_TIMEOUT, "chunk 3 of wave 1");
+    assert_int_equal(result.state, BACKFILL_RUNNING);
+    assert_int_equal(result.reason.len, 0);
+    process_close(process);
+    world_exec(world, "ROLLBACK");
+    assert_ok(store_remove(world_store(world), STR(CHECKPOINT "/_tidelake/pause"), &err), &err);
+    (void)world_backfill(world, &options);
+    assert_each_row_once(world, 24);
+    world_close(world);
+}
+
 /* What was read counts; a wave that is not in does not. */
 static void a_wave_whose_commit_failed_is_not_counted(void **state)
 {
@@ -471,6 +504,7 @@ int main(void)
         cmocka_unit_test(rows_that_were_asked_ahead_have_a_stamp_as_old),
         cmocka_unit_test(a_chunk_that_fails_in_a_request_is_asked_for_again_by_itself),
         cmocka_unit_test(one_that_stays_locked_ends_the_wave),
+        cmocka_unit_test(a_wave_that_failed_is_no_pause),
         cmocka_unit_test(a_wave_whose_commit_failed_is_not_counted),
         cmocka_unit_test(what_fails_between_two_waves_names_the_next_one),
         cmocka_unit_test(progress_leaves_out_the_wave_that_commits),
