@@ -58,7 +58,7 @@ bool backfill_tell_forecast(Backfill *backfill, Err *err)
                              &backfill->headroom.hours, &backfill->headroom.written_at, err))
         return false;
     backfill->is_foretold = true;
-    headroom = headroom_now(backfill);
+    headroom              = headroom_now(backfill);
     log_info(log, "backfill", "forecast: what is left of the snapshot", LOG_STR("stream", name),
              LOG_I64("rows", forecast.rows), LOG_DOUBLE("mb", round_to(forecast.mb, 10)),
              LOG_I64("rows_per_s", llround(forecast.rows_per_second)),
