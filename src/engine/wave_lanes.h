@@ -13,8 +13,8 @@
 typedef struct WaveLane {
     Queue     *turn; /* holds an item while nobody reads on this lane */
     RowStream *rows; /* of a request; NULL: the next one has to be sent */
-    int64_t    asked
-        [TABLE_PARTS_MAX]; /* its chunks, in the order they come; the connection may have taken fewer */
+    /* Its chunks, in the order they come; the connection may have taken fewer. */
+    int64_t asked[TABLE_PARTS_MAX];
     size_t  asked_count, asked_at;
     int64_t answered_ns;   /* its first row, or that of the chunk it is at */
     double  chunk_seconds; /* the last chunk that was read, from its first row on; 0: none was */

@@ -17,8 +17,8 @@ struct WaveRead {
     bool              *has_turn;  /* by partition: on its lane */
     bool              *has_asked; /* by partition: for all that it reads */
     Queue             *last_requests; /* one for each partition: it has, or it failed first */
-    atomic_bool        has_failed;
-    _Atomic int64_t    through_ns; /* when the first lane was through; 0: none is */
+    atomic_bool        has_failed;    /* for good, or nobody wants it: nothing is asked again */
+    _Atomic int64_t    through_ns;    /* when the first lane was through; 0: none is */
     ReadParts          parts;
     ReadRun           *run;
 };
@@ -234,6 +234,7 @@ static bool may_ask_again(PartRows *part, Err *err)
         *attempt = 0;
         return false;
     }
+    if (atomic_load(&read->has_failed)) return false;
     ++*attempt;
     err_clear(err);
     return true;
@@ -425,7 +426,10 @@ void wave_close(Wave *wave)
     Err ignored = ERR_INIT; /* what was read is not wanted */
 
     if (!wave) return;
-    if (wave->read) read_run_stop(wave->read->run);
+    if (wave->read) {
+        atomic_store(&wave->read->has_failed, true);
+        read_run_stop(wave->read->run);
+    }
     if (!wave_finish_read(wave, &ignored)) err_clear(&ignored);
     delta_writer_close(wave->writer);
     arena_close(wave->arena); /* the wave lives in it */

@@ -201,6 +201,26 @@ static void a_pause_file_that_cannot_be_looked_at_starts_nothing(void **state)
     world_close(world);
 }
 
+/* Whoever runs the stream once more, as one without a snapshot is told to, gets no chunked one. */
+static void a_table_that_was_read_whole_is_not_advised_to_be_read(void **state)
+{
+    World          *world   = shop_open(state, 1);
+    BackfillOptions options = shop_backfill(2, 2);
+    StreamOptions   whole   = shop_bootstrap();
+    BackfillResult  result;
+
+    shop_fill(world, 0, 6);
+    result = world_backfill(world, &options);
+    assert_int_equal(result.state, BACKFILL_NO_SNAPSHOT);
+    assert_true(str_find(result.reason, STR("--bootstrap --snapshot chunked"), 0) >= 0);
+    (void)world_stream(world, &whole);
+    result = world_backfill(world, &options);
+    assert_int_equal(result.state, BACKFILL_NO_SNAPSHOT);
+    assert_int_equal(str_find(result.reason, STR("--bootstrap"), 0), -1);
+    assert_true(str_find(result.reason, STR("bronze has the whole table as of LSN"), 0) >= 0);
+    world_close(world);
+}
+
 static void the_retention_is_kept_at_a_distance(void **state) /* T4.28 */
 {
     World          *world   = shop_open(state, 1);
@@ -486,6 +506,7 @@ int main(void)
         cmocka_unit_test(what_is_committed_behind_the_stamp_only_replays),
         cmocka_unit_test(a_pause_file_holds_the_next_wave),
         cmocka_unit_test(a_pause_file_that_cannot_be_looked_at_starts_nothing),
+        cmocka_unit_test(a_table_that_was_read_whole_is_not_advised_to_be_read),
         cmocka_unit_test(the_retention_is_kept_at_a_distance),
         cmocka_unit_test(a_clock_behind_adds_no_headroom),
     };

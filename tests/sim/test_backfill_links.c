@@ -298,6 +298,42 @@ static void one_that_stays_locked_ends_the_wave(void **state)
     }
 }
 
+static void sleep_before_chunk_4(void *arg, Str sql)
+{
+    if (str_find(sql, STR("t.[id] >= 8 AND t.[id] < 10"), 0) >= 0)
+        clock_sleep_ms(world_clock(arg), 5000, NULL);
+}
+
+/* While one connection asks for its chunk of wave 1 again and again, the other one is through with that wave and does the
+ * same in the next, which nobody wants once the first has given up. */
+static void a_wave_behind_one_that_failed_is_not_asked_for_again(void **state)
+{
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        World          *world   = shop_open(state, seed);
+        BackfillOptions options = shop_backfill(2, 2);
+        Process        *process = open_far(world);
+        BackfillResult  result;
+
+        options.target_wave_seconds = 0;
+        shop_open_snapshot(world, 24);
+        for (int i = 0; i < 2; i++)
+            sim_sql_driver_add_fault(process->sql,
+                                     &(SimSqlFault){.expect   = i ? "t.[id] >= 6 AND t.[id] < 8"
+                                                                  : "t.[id] >= 8 AND t.[id] < 10",
+                                                    .times    = 100,
+                                                    .sqlstate = "08S01"});
+        sim_sql_driver_set_hook(process->sql, sleep_before_chunk_4, world);
+        assert_false(process_backfill(process, &options, &result));
+        assert_err(&process->err, ERR_SOURCE, "chunk 3 of wave 1");
+        assert_true(world_line_count(world, "the source failed, trying again") > 3);
+        assert_int_equal(world_line_count(world, "the source failed for the last time"), 1);
+        process_close(process);
+        (void)world_backfill(world, &options);
+        assert_each_row_once(world, 24);
+        world_close(world);
+    }
+}
+
 static void pause_at_a_chunk(void *arg, Str sql)
 {
     Err err = ERR_INIT;
@@ -504,6 +540,7 @@ int main(void)
         cmocka_unit_test(rows_that_were_asked_ahead_have_a_stamp_as_old),
         cmocka_unit_test(a_chunk_that_fails_in_a_request_is_asked_for_again_by_itself),
         cmocka_unit_test(one_that_stays_locked_ends_the_wave),
+        cmocka_unit_test(a_wave_behind_one_that_failed_is_not_asked_for_again),
         cmocka_unit_test(a_wave_that_failed_is_no_pause),
         cmocka_unit_test(a_wave_whose_commit_failed_is_not_counted),
         cmocka_unit_test(what_fails_between_two_waves_names_the_next_one),
