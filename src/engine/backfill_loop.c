@@ -57,13 +57,48 @@ static void start_commit(Backfill *backfill, Wave *wave)
     backfill->chunks_read = end_of(wave);
 }
 
-/* Waits for the commit before. `as_read` false: it holds other chunks than were read for it, and the next wave begins
- * behind those. */
+static void log_committed(const Backfill *backfill, const Committing *committing)
+{
+    const WaveRecord *record  = &committing->record;
+    int64_t           took_us = clock_utc_us(backfill->env->clock) - committing->wave->started_us;
+
+    log_info(backfill->env->log, "backfill", "wave committed",
+             LOG_STR("stream", backfill->options->stream.capture_instance),
+             LOG_I64("wave", record->wave), LOG_I64("chunks", record->chunks),
+             LOG_LSN("stamp", record->stamp), LOG_I64("rows", record->rows),
+             LOG_DOUBLE("seconds", (double)took_us / 1e6),
+             LOG_I64("chunks_done", backfill->result->chunks_done),
+             LOG_I64("chunks_total", backfill->result->chunks_total.value));
+}
+
+/* `as_read` false: the wave holds other chunks than were read for it, and the next one begins behind those. */
+static void note_committed(Backfill *backfill, const Committing *committing, bool *as_read)
+{
+    const WaveRecord *record = &committing->record;
+    BackfillResult   *result = backfill->result;
+
+    *as_read                   = record->last_chunk + 1 == end_of(committing->wave);
+    backfill->chunks_read      = record->last_chunk + 1;
+    backfill->last_is_recorded = record->is_last;
+    if (!*as_read) {
+        backfill->next_chunk  = backfill->chunks_read;
+        backfill->next_wave   = record->wave + 1;
+        backfill->next_commit = backfill->next_wave;
+    }
+    backfill->rows_recorded += record->rows;
+    backfill->newest_stamp = lsn_max(backfill->newest_stamp, record->stamp);
+    if (committing->headroom.hours.is_set) backfill->headroom = committing->headroom;
+    result->waves++;
+    result->chunks_done += record->chunks;
+    result->rows += record->rows;
+    log_committed(backfill, committing);
+}
+
+/* Waits for the commit before. */
 static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
 {
-    Committing     *committing = backfill->committing;
-    BackfillResult *result     = backfill->result;
-    bool            ok;
+    Committing *committing = backfill->committing;
+    bool        ok;
 
     *as_read = true;
     if (!committing) return true;
@@ -71,33 +106,7 @@ static bool finish_commit(Backfill *backfill, bool *as_read, Err *err)
     sched_join(backfill->env->sched, committing->task);
     queue_free(committing->over);
     ok = committing->ok || err_copy(err, &committing->err);
-    if (ok) {
-        const WaveRecord *record = &committing->record;
-
-        *as_read                   = record->last_chunk + 1 == end_of(committing->wave);
-        backfill->chunks_read      = record->last_chunk + 1;
-        backfill->last_is_recorded = record->is_last;
-        if (!*as_read) {
-            backfill->next_chunk  = backfill->chunks_read;
-            backfill->next_wave   = record->wave + 1;
-            backfill->next_commit = backfill->next_wave;
-        }
-        backfill->rows_recorded += record->rows;
-        backfill->newest_stamp = lsn_max(backfill->newest_stamp, record->stamp);
-        if (committing->headroom.hours.is_set) backfill->headroom = committing->headroom;
-        result->waves++;
-        result->chunks_done += record->chunks;
-        result->rows += record->rows;
-        log_info(backfill->env->log, "backfill", "wave committed",
-                 LOG_STR("stream", backfill->options->stream.capture_instance),
-                 LOG_I64("wave", record->wave), LOG_I64("chunks", record->chunks),
-                 LOG_LSN("stamp", record->stamp), LOG_I64("rows", record->rows),
-                 LOG_DOUBLE("seconds", (double)(clock_utc_us(backfill->env->clock) -
-                                                committing->wave->started_us) /
-                                           1e6),
-                 LOG_I64("chunks_done", result->chunks_done),
-                 LOG_I64("chunks_total", result->chunks_total.value));
-    }
+    if (ok) note_committed(backfill, committing, as_read);
     wave_close(committing->wave);
     return ok;
 }
